@@ -1,0 +1,88 @@
+"""What an adapter sees in some bytes (symbols), and what the store makes of it (frames)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pcpfs.model.ids import Digest, FrameId, PageId, derived
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One definition in a source.
+
+    `bytes` is half-open in the source as read (never in a transcoded copy): the definition with
+    its decorators, attributes and `export`, without leading comment or trailing line end. `lines`
+    is 1-based and inclusive, lines split on LF only. `digest` is the sha256 of exactly those bytes.
+    `doc` is the first documentation line, `doc_bytes` the range of the whole documentation.
+    """
+
+    kind: str
+    name: str
+    qualified_name: str
+    signature: str
+    doc: str
+    lines: tuple[int, int]
+    bytes: tuple[int, int]
+    digest: Digest
+    doc_bytes: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that one adapter sees in one source: a pure function of (bytes, adapter, version).
+
+    `symbols` are in document order (start, then longest first). `error_count` counts places that
+    did not parse; `notes` says in words what was limited, such as "too large to parse".
+    """
+
+    adapter: str
+    version: int
+    language: str
+    symbols: tuple[Symbol, ...] = ()
+    error_count: int = 0
+    encoding: str = "utf-8"
+    line_count: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def adapter_tag(self) -> str:
+        """`python-1`: the name under which the store keeps this extraction."""
+        return f"{self.adapter}-{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A symbol (or a whole file, kind `file`) of one page, with the id that survives edits."""
+
+    frame_id: FrameId
+    symbol: Symbol
+
+
+def frame_ids(page: PageId, symbols: Sequence[Symbol]) -> tuple[Frame, ...]:
+    """Give each symbol its id: page, qualified name and kind; equals are told apart by their
+    parameters first, then by order. Names are compared byte for byte: nothing collapses.
+    """
+    alike = Counter((s.qualified_name, s.kind) for s in symbols)
+    seen: Counter[tuple[str, ...]] = Counter()
+    frames = []
+    for symbol in symbols:
+        parts: tuple[str, ...] = (symbol.qualified_name, symbol.kind)
+        if alike[parts[0], parts[1]] > 1:
+            parts += (parameters(symbol.signature),)
+            seen[parts] += 1
+            parts += (str(seen[parts]),) if seen[parts] > 1 else ()
+        frames.append(Frame(FrameId("fr_" + derived("frame", page, *parts)), symbol))
+    return tuple(frames)
+
+
+def parameters(signature: str) -> str:
+    """The text from the first `(` to its matching `)`, white space folded; else the signature."""
+    start, depth = signature.find("("), 0
+    for position in range(max(start, 0), len(signature)):
+        depth += {"(": 1, ")": -1}.get(signature[position], 0)
+        if start >= 0 and depth == 0:
+            return " ".join(signature[start : position + 1].split())
+    return " ".join(signature.split())
