@@ -1,6 +1,7 @@
 """Canonical bytes: UTF-8 JSON, keys sorted, one top-level member a line, values compact.
 
-A line feed ends the document. No floats and no `null`: two writers that mean the same write the same bytes.
+A line feed ends the document. No floats and no `null`: two writers that mean
+the same write the same bytes.
 """
 
 from __future__ import annotations
