@@ -1,0 +1,473 @@
+"""The one door to durable writes: nothing else in pcpfs syncs, renames, unlinks or makes folders.
+
+`Disk` composes a handful of system calls (`Calls`) so that a test can put failing ones in their
+place. What a method has written when it returns survives a power cut; what it could not write is
+not there under its name, not even in part. Errors of the system become errors of pcpfs here, with
+one exception: a missing file stays `FileNotFoundError`, since only the caller knows what its
+absence means.
+
+Folders that lead to a written file are made as needed. A link in the place of a written file is
+replaced, never followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol
+
+from pcpfs.errors import Busy, InvalidName, PcpfsError, ReadOnly, StorageFull, Unavailable
+
+AnyPath = str | os.PathLike[str]
+Bytes = bytes | bytearray | memoryview
+
+LITTER = ".tmp-"
+"""How names of unfinished writes begin. A crash may leave such files; `Disk.sweep` removes them."""
+
+POLL_SECONDS = 0.05
+SYNC_ALL_FROM = 64
+"""From this many files on, one `syncfs` is cheaper than a sync each; below it, a sync each spares
+us from waiting for what other programs have in their caches."""
+
+
+_CLOSING = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CLOSING
+
+
+class Calls(Protocol):
+    """The system calls that change a disk; each raises OSError. Paths are absolute or relative to
+    the working directory, as the system takes them."""
+
+    def create(self, path: str, data: Bytes) -> None:
+        """Write a new file; FileExistsError if there is one."""
+        ...
+
+    def rename(self, old: str, new: str) -> None:
+        """Move in one step, replacing a file that is there."""
+        ...
+
+    def unlink(self, path: str) -> None: ...
+
+    def make_folder(self, path: str) -> None: ...
+
+    def remove_folder(self, path: str) -> None: ...
+
+    def sync(self, path: str) -> None:
+        """Wait until a file's bytes, or a folder's names, are on the disk."""
+        ...
+
+    def sync_all(self, path: str) -> bool:
+        """Do the same for the whole file system that holds the folder; False if it cannot."""
+        ...
+
+
+class SystemCalls:
+    """The calls of this system."""
+
+    __slots__ = ()
+
+    def create(self, path: str, data: Bytes) -> None:
+        file = os.open(path, _NEW, 0o666)
+        try:
+            written = os.write(file, data)
+            while written < len(data):
+                written += os.write(file, memoryview(data)[written:])
+        finally:
+            os.close(file)
+
+    def rename(self, old: str, new: str) -> None:
+        os.replace(old, new)
+
+    def unlink(self, path: str) -> None:
+        os.unlink(path)
+
+    def make_folder(self, path: str) -> None:
+        os.mkdir(path)
+
+    def remove_folder(self, path: str) -> None:
+        os.rmdir(path)
+
+    def sync(self, path: str) -> None:
+        if os.name == "nt" and os.path.isdir(path):
+            return
+        file = os.open(path, os.O_RDONLY | _CLOSING)
+        try:
+            _sync_to_medium(file)
+        finally:
+            os.close(file)
+
+    def sync_all(self, path: str) -> bool:
+        if sys.platform != "linux":
+            return False
+        import ctypes  # noqa: PLC0415 (only bulk writes need it)
+
+        library = ctypes.CDLL(None, use_errno=True)
+        folder = os.open(path, os.O_RDONLY | _CLOSING)
+        try:
+            if library.syncfs(folder) != 0:
+                raise OSError(ctypes.get_errno(), "syncfs failed", path)
+        finally:
+            os.close(folder)
+        return True
+
+
+def _sync_to_medium(file: int) -> None:
+    """On macOS `fsync` stops at the drive's own cache."""
+    if sys.platform == "darwin":
+        import fcntl  # noqa: PLC0415 (not on Windows)
+
+        fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(file)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Durable, atomic writes. Holds no state; safe to share between threads."""
+
+    calls: Calls = field(default_factory=SystemCalls)
+
+    def read(self, path: AnyPath) -> bytes:
+        """All bytes of a file. FileNotFoundError if there is none; Unavailable if unreadable."""
+        try:
+            with open(path, "rb", buffering=0) as file:
+                return file.readall()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileNotFoundError(errno.ENOENT, "no such file", os.fspath(path)) from error
+        except OSError as error:
+            raise Unavailable(
+                f"cannot read {_shown(path)} ({error.strerror}); check its permissions",
+                path=_shown(path),
+            ) from error
+
+    def write(self, path: AnyPath, data: Bytes) -> None:
+        """Put a file in place, new or instead of the old one: durable when this returns, and at
+        every moment either the old bytes or the new."""
+        with _translated(path):
+            self._put(os.fspath(path), data, durable=True)
+
+    def write_once(self, path: AnyPath, data: Bytes) -> None:
+        """Put an immutable file in place, durably. One that is there is left alone, unless its
+        size shows that it was torn by somebody's copying: then it is replaced."""
+        name = os.fspath(path)
+        with _translated(path):
+            if _size(name) == len(data):
+                self.calls.sync(name)
+                self.calls.sync(_parent(name))
+            else:
+                self._put(name, data, durable=True)
+
+    def write_volatile(self, path: AnyPath, data: Bytes) -> None:
+        """Put a file in place at once, but do not wait for the disk: after a power cut it may be
+        old, new, or empty. Only for what can be made again."""
+        with _translated(path):
+            self._put(os.fspath(path), data, durable=False)
+
+    def make_folders(self, path: AnyPath) -> None:
+        """Make a folder and those above it, durably; one that is there is fine."""
+        with _translated(path):
+            for parent in self._ensure(os.fspath(path)):
+                self.calls.sync(parent)
+
+    def rename(self, old: AnyPath, new: AnyPath) -> None:
+        """Move a file or folder within one file system, durably; a file at `new` is replaced.
+        FileNotFoundError if `old` is not there."""
+        source, target = os.fspath(old), os.fspath(new)
+        with _translated(new, FileNotFoundError):
+            made = self._ensure(_parent(target))
+            self.calls.rename(source, target)
+            for folder in {*made, _parent(target), _parent(source)}:
+                self.calls.sync(folder)
+
+    def remove(self, path: AnyPath) -> bool:
+        """Remove a file or link, durably; False if there was none."""
+        name = os.fspath(path)
+        with _translated(path):
+            try:
+                self.calls.unlink(name)
+            except FileNotFoundError:
+                return False
+            self.calls.sync(_parent(name))
+            return True
+
+    def remove_tree(self, path: AnyPath) -> bool:
+        """Remove a folder with all in it, never following links; False if there was none.
+
+        It goes from its name in one step, so nobody ever sees a part of it there.
+        """
+        name = os.fspath(path)
+        with _translated(path):
+            aside = _litter(_parent(name))
+            try:
+                self.calls.rename(name, aside)
+            except FileNotFoundError:
+                return False
+            self.calls.sync(_parent(name))
+            self._delete(aside)
+            return True
+
+    def sync_folder(self, path: AnyPath) -> None:
+        """Make the names in a folder durable."""
+        with _translated(path):
+            self.calls.sync(os.fspath(path))
+
+    def sweep(self, folder: AnyPath) -> int:
+        """Remove what crashed writers left directly in a folder, and count it. Only under the
+        lock that keeps other writers out."""
+        with _translated(folder):
+            try:
+                names = sorted(os.listdir(folder))
+            except FileNotFoundError:
+                return 0
+            litter = [os.path.join(folder, name) for name in names if name.startswith(LITTER)]
+            for path in litter:
+                self._delete(path)
+            return len(litter)
+
+    def batch(self, staging: AnyPath) -> Batch:
+        """Collect many writes that become durable together; see `Batch`.
+
+        `staging` is a folder on the same file system for unfinished files; made if missing, and
+        worth a `sweep` at start.
+        """
+        return Batch(self, os.path.join(staging, LITTER + os.urandom(8).hex()))
+
+    @contextmanager
+    def lock(self, path: AnyPath, wait_seconds: float = 30.0) -> Iterator[None]:
+        """Hold an exclusive lock between processes and threads; Busy if others keep it longer.
+
+        It goes with the process, however that ends. Not reentrant.
+        """
+        import filelock  # noqa: PLC0415 (50 ms that reading does not need)
+
+        with _translated(path):
+            self._ensure(_parent(os.fspath(path)))
+            lock = filelock.FileLock(os.fspath(path), thread_local=False)
+            try:
+                lock.acquire(timeout=wait_seconds, poll_interval=POLL_SECONDS)
+            except filelock.Timeout as error:
+                raise Busy(
+                    f"another process is writing here and still held {_shown(path)} after "
+                    f"{wait_seconds:g} s; try again, or wait longer with --wait",
+                    path=_shown(path),
+                ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _put(self, name: str, data: Bytes, *, durable: bool) -> None:
+        folder = _parent(name)
+        made = self._ensure(folder)
+        unfinished = _litter(folder)
+        try:
+            self.calls.create(unfinished, data)
+            if durable:
+                self.calls.sync(unfinished)
+            self.calls.rename(unfinished, name)
+        except BaseException:
+            with suppress(OSError):
+                self.calls.unlink(unfinished)
+            raise
+        if durable:
+            for parent in (*made, folder):
+                self.calls.sync(parent)
+
+    def _ensure(self, folder: str) -> list[str]:
+        """Make a folder and what leads to it; the folders that got new names, topmost first."""
+        try:
+            self.calls.make_folder(folder)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise
+            return []
+        except FileNotFoundError:
+            above = self._ensure(_parent(folder))
+            return above + self._ensure(folder)
+        return [_parent(folder)]
+
+    def _delete(self, path: str) -> None:
+        if os.path.islink(path) or not os.path.isdir(path):
+            self.calls.unlink(path)
+        else:
+            self._delete_folder(path)
+
+    def _delete_folder(self, path: str) -> None:
+        with os.scandir(path) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                self._delete_folder(entry.path)
+            else:
+                self.calls.unlink(entry.path)
+        self.calls.remove_folder(path)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What may appear once the stages before it are durable."""
+
+    puts: list[tuple[str, str]] = field(default_factory=list)
+    present: list[str] = field(default_factory=list)
+    removals: list[str] = field(default_factory=list)
+
+
+class Batch:
+    """Many writes, made durable together when the `with` block ends without an error.
+
+    Until then nothing appears under its name, and after an error in the block nothing has
+    happened. At the end the files are synced under temporary names, then renamed stage by stage:
+    whatever `barrier` separates is durable before the later part appears. A crash in between
+    leaves whole files of some earlier stages and of a part of one stage.
+    """
+
+    __slots__ = ("_count", "_disk", "_folder", "_known", "_stages", "_touched")
+
+    def __init__(self, disk: Disk, folder: str) -> None:
+        self._disk = disk
+        self._folder = folder
+        self._stages = [_Stage()]
+        self._count = 0
+        self._known: set[str] = set()
+        self._touched: dict[str, None] = {}
+
+    def write(self, path: AnyPath, data: Bytes) -> None:
+        """Put a file in place, new or instead of the old one."""
+        unfinished = f"{self._folder}/{self._count}"
+        try:
+            self._disk.calls.create(unfinished, data)
+        except OSError as error:
+            raise _translation(error, path) from error
+        self._count += 1
+        self._stages[-1].puts.append((unfinished, os.fspath(path)))
+
+    def write_once(self, path: AnyPath, data: Bytes) -> None:
+        """Put an immutable file in place, unless one of that size is there."""
+        name = os.fspath(path)
+        if _size(name) == len(data):
+            self._stages[-1].present.append(name)
+        else:
+            self.write(name, data)
+
+    def unlink(self, path: AnyPath) -> None:
+        """Remove a file if it is there; after the writes of its stage."""
+        self._stages[-1].removals.append(os.fspath(path))
+
+    def barrier(self) -> None:
+        """All before this is durable before anything after it appears."""
+        self._stages.append(_Stage())
+
+    def __enter__(self) -> Batch:
+        with _translated(self._folder):
+            self._disk._ensure(self._folder)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                with _translated(self._folder):
+                    self._commit()
+        finally:
+            with suppress(OSError):
+                self._disk._delete(self._folder)
+
+    def _commit(self) -> None:
+        written = [name for stage in self._stages for name, _ in stage.puts]
+        present = [name for stage in self._stages for name in stage.present]
+        together = len(written) + len(present) >= SYNC_ALL_FROM
+        if not (together and self._disk.calls.sync_all(self._folder)):
+            together = False
+            for name in (*written, *present):
+                self._disk.calls.sync(name)
+            self._touched.update((_parent(name), None) for name in present)
+        for stage in self._stages:
+            self._appear(stage)
+            self._settle(together)
+
+    def _appear(self, stage: _Stage) -> None:
+        calls = self._disk.calls
+        for unfinished, name in stage.puts:
+            folder = _parent(name)
+            if folder not in self._known:
+                self._touched.update((above, None) for above in self._disk._ensure(folder))
+                self._known.add(folder)
+            self._touched[folder] = None
+            calls.rename(unfinished, name)
+        for name in stage.removals:
+            with suppress(FileNotFoundError):
+                calls.unlink(name)
+                self._touched[_parent(name)] = None
+
+    def _settle(self, together: bool) -> None:
+        if together and self._touched:
+            self._disk.calls.sync_all(self._folder)
+        elif self._touched:
+            for folder in self._touched:
+                self._disk.calls.sync(folder)
+        self._touched = {}
+
+
+def _litter(folder: str) -> str:
+    return os.path.join(folder, LITTER + os.urandom(8).hex())
+
+
+def _parent(path: str) -> str:
+    return os.path.dirname(path) or "."
+
+
+def _size(path: str) -> int:
+    """The size of a file; -1 if there is none, or something else is in its place."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return -1
+    return found.st_size if (found.st_mode & 0o170000) == 0o100000 else -1
+
+
+def _shown(path: AnyPath) -> str:
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+@contextmanager
+def _translated(path: AnyPath, *passing: type[OSError]) -> Iterator[None]:
+    try:
+        yield
+    except passing:
+        raise
+    except OSError as error:
+        raise _translation(error, path) from error
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_DENIED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def _translation(error: OSError, path: AnyPath) -> PcpfsError:
+    where = _shown(path)
+    if error.errno in _FULL:
+        return StorageFull(
+            f"no space is left to write {where}; nothing was lost: free some space and try again",
+            path=where,
+        )
+    if error.errno in _DENIED:
+        return ReadOnly(
+            f"{where} may not be written ({error.strerror}); nothing was lost: "
+            "check the permissions of its folder and whether the disk is mounted read-only",
+            path=where,
+        )
+    if error.errno == errno.ENAMETOOLONG:
+        return InvalidName(f"{where} is too long for this file system; choose a shorter name")
+    return Unavailable(
+        f"cannot write {where} ({error.strerror}); nothing was lost: check the disk and try again",
+        path=where,
+    )
