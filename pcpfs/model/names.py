@@ -44,7 +44,8 @@ class Namespace(str):
     def given(cls, text: str) -> Namespace:
         """The namespace of a name as a person gives it.
 
-        Canonical spellings stay as they are, other bytes are encoded; anything that looks like a way out of the folder is refused.
+        Canonical spellings stay as they are, other bytes are encoded; anything that looks
+        like a way out of the folder is refused.
         """
         if _is_canonical(text):
             return cls(text)

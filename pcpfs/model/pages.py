@@ -91,8 +91,12 @@ class Facets:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        known: dict[str, Any] = {n: value[n] for n in cls.__slots__ if n in value}
-        return cls(**{n: tuple(v) if isinstance(v, list) else v for n, v in known.items()})
+        members: dict[str, Any] = {
+            name: tuple(value[name]) if isinstance(value[name], list) else value[name]
+            for name in cls.__slots__
+            if name in value
+        }
+        return cls(**members)
 
 
 @dataclass(frozen=True, slots=True)
