@@ -1,0 +1,3 @@
+module example.org/tidebook/gauged
+
+go 1.22
