@@ -1,0 +1,69 @@
+"""Where everything lies in a store: pure functions from ids to relative paths with `/`.
+
+Shards come from an evenly spread part of the name, two small levels, so that what a commit costs
+git does not grow with the store.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
+from pcpfs.model.names import Namespace
+
+CONFIG = "pcpfs.toml"
+SCOPES = "scopes"
+DISPOSABLE = ".pcpfs"
+LOCAL = "pcpfs"
+"""The folder below the common git directory for what is neither shared nor derivable."""
+
+_PAGE_FILE = re.compile(
+    r"(?P<scope>scopes/.+)/pages/[^/]/[^/]/(?P<page>pg_[^/]+)/(?P<file>(?:chg|rev)_[0-9a-f]+)\.json"
+)
+_SCOPE_FILE = re.compile(r"(?P<scope>scopes/.+)/scope/(?P<file>chg_[0-9a-f]+)\.json")
+
+
+def page_folder(namespace: Namespace, page: PageId) -> str:
+    return f"{namespace.folder}/pages/{page[-2]}/{page[-1]}/{page}"
+
+
+def change_file(namespace: Namespace, page: PageId | None, change: ChangeId) -> str:
+    folder = f"{namespace.folder}/scope" if page is None else page_folder(namespace, page)
+    return f"{folder}/{change}.json"
+
+
+def revision_file(namespace: Namespace, page: PageId, revision: RevisionId) -> str:
+    return f"{page_folder(namespace, page)}/{revision}.json"
+
+
+def payload_file(namespace: Namespace, digest: Digest) -> str:
+    return f"{namespace.folder}/payloads/{_shard(digest)}"
+
+
+def frames_file(namespace: Namespace, digest: Digest, adapter_tag: str) -> str:
+    return f"{namespace.folder}/frames/{_shard(digest)}.{adapter_tag}.json"
+
+
+def tree_file(namespace: Namespace, path: str) -> str:
+    return f"{namespace.folder}/tree/{path}"
+
+
+def _shard(digest: Digest) -> str:
+    return f"{digest.hex[:2]}/{digest.hex[2]}/{digest.hex}"
+
+
+def namespace_of(scope_folder: str) -> Namespace:
+    """The namespace of `scopes/project/formal-math`."""
+    return Namespace(scope_folder.removeprefix(SCOPES + "/").replace("/", ":"))
+
+
+def page_of(path: str) -> tuple[Namespace, PageId] | None:
+    """Whose change or revision a path is; None for every other path."""
+    match = _PAGE_FILE.fullmatch(path)
+    return match and (namespace_of(match["scope"]), PageId(match["page"]))
+
+
+def scope_of(path: str) -> Namespace | None:
+    """Of which scope a path is a change; None for every other path."""
+    match = _SCOPE_FILE.fullmatch(path)
+    return match and namespace_of(match["scope"])

@@ -1,0 +1,109 @@
+"""Reading the immutable files of a store, each checked against its name.
+
+This is the oracle below the catalog: everything the catalog says can be derived from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import Corrupt, NotFound
+from pcpfs.model.changes import Change
+from pcpfs.model.frames import Extraction
+from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
+from pcpfs.model.names import SCOPE_FOLDERS, Namespace
+from pcpfs.model.pages import Revision
+from pcpfs.store import layout
+
+
+class Objects:
+    """The objects of one store. Paths are relative to it; a missing file is NotFound, one that is
+    not what its name says is Corrupt."""
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        self._root = os.fspath(root)
+        self._disk = disk
+        self.revision: Callable[[Namespace, PageId, RevisionId], Revision] = lru_cache(20_000)(
+            self._revision
+        )
+
+    def read(self, path: str) -> bytes:
+        """The bytes of any file of the store."""
+        try:
+            return self._disk.read(f"{self._root}/{path}")
+        except FileNotFoundError as error:
+            raise NotFound(f"{path} is missing from the store; run pcpfs fsck") from error
+
+    def payload(self, namespace: Namespace, digest: Digest) -> bytes:
+        path = layout.payload_file(namespace, digest)
+        raw = self.read(path)
+        if hashlib.sha256(raw).hexdigest() != digest.hex:
+            raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
+        return raw
+
+    def extraction(self, namespace: Namespace, digest: Digest, adapter_tag: str) -> Extraction:
+        path = layout.frames_file(namespace, digest, adapter_tag)
+        return Extraction.decode(self.read(path), path)
+
+    def change(self, namespace: Namespace, page: PageId | None, change: ChangeId) -> Change:
+        path = layout.change_file(namespace, page, change)
+        raw = self.read(path)
+        if ChangeId.of(raw) != change:
+            raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
+        return Change.decode(raw, path)
+
+    def page_changes(self, namespace: Namespace, page: PageId) -> dict[ChangeId, Change]:
+        """All changes of a page that are at hand; empty if there is no such page."""
+        folder = layout.page_folder(namespace, page)
+        return {change: self.change(namespace, page, change) for change in self._change_ids(folder)}
+
+    def scope_changes(self, namespace: Namespace) -> dict[ChangeId, Change]:
+        """All changes of a scope that are at hand; empty if there is no such scope."""
+        folder = f"{namespace.folder}/scope"
+        return {change: self.change(namespace, None, change) for change in self._change_ids(folder)}
+
+    def scopes(self) -> Iterator[Namespace]:
+        """All scopes, sorted by folder: those with changes of their own or with pages."""
+        yield from self._scopes_below(layout.SCOPES)
+
+    def pages(self, namespace: Namespace) -> Iterator[PageId]:
+        """All pages of a scope, in order of their shards."""
+        base = f"{namespace.folder}/pages"
+        for first in self._names(base):
+            for second in self._names(f"{base}/{first}"):
+                for page in self._names(f"{base}/{first}/{second}"):
+                    if PageId.pattern.fullmatch(page):
+                        yield PageId(page)
+
+    def _revision(self, namespace: Namespace, page: PageId, revision: RevisionId) -> Revision:
+        path = layout.revision_file(namespace, page, revision)
+        raw = self.read(path)
+        if RevisionId.of(raw) != revision:
+            raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
+        return Revision.decode(raw, path)
+
+    def _scopes_below(self, folder: str) -> Iterator[Namespace]:
+        names = self._names(folder)
+        if folder != layout.SCOPES and {"scope", "pages"} & set(names):
+            yield layout.namespace_of(folder)
+        for name in names:
+            if name not in SCOPE_FOLDERS:
+                yield from self._scopes_below(f"{folder}/{name}")
+
+    def _change_ids(self, folder: str) -> list[ChangeId]:
+        return [
+            ChangeId(name[:-5])
+            for name in self._names(folder)
+            if name.endswith(".json") and ChangeId.pattern.fullmatch(name[:-5])
+        ]
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return sorted(os.listdir(f"{self._root}/{folder}"))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
