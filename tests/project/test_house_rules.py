@@ -194,7 +194,8 @@ def breaches(rule: Rule, source: str) -> list[int]:
     """The lines of this source that do it."""
     tree = ast.parse(source)
     names = local_names(tree)
-    return sorted({node.lineno for node in ast.walk(tree) if rule.finds(node, names)})
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr))
+    return sorted({node.lineno for node in nodes if rule.finds(node, names)})
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.what.replace(" ", "-"))

@@ -15,7 +15,8 @@ WITH_REASON = {"skip", "skipif"}
 def silent_skips(source: str) -> list[int]:
     """Lines that skip a test without a reason, or expect it to fail."""
     tree = ast.parse(source)
-    told = {id(node.func) for node in ast.walk(tree) if gives_a_reason(node)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    told = {id(call.func) for call in calls if gives_a_reason(call)}
     return [
         node.lineno
         for node in ast.walk(tree)
@@ -33,11 +34,9 @@ def name_of(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) and last in ("pytest", "mark") else ""
 
 
-def gives_a_reason(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    said = {key.arg for key in node.keywords} & {"reason", "msg"}
-    return bool(said) or (name_of(node.func) == "skip" and bool(node.args))
+def gives_a_reason(call: ast.Call) -> bool:
+    said = {key.arg for key in call.keywords} & {"reason", "msg"}
+    return bool(said) or (name_of(call.func) == "skip" and bool(call.args))
 
 
 def test_no_test_is_skipped_silently_or_expected_to_fail() -> None:
