@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
+from pcpfs.errors import Corrupt, PcpfsError
+from pcpfs.model.codec import canonical, decode
 from pcpfs.model.ids import Digest, FrameId, PageId, derived
+
+FILE_KIND = "file"
+"""The kind of the frame that is a whole file; it is no symbol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,25 @@ class Symbol:
     bytes: tuple[int, int]
     digest: Digest
     doc_bytes: tuple[int, int] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        members = {name: getattr(self, name) for name in self.__slots__}
+        return {name: v for name, v in members.items() if v not in (None, "")}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        documented = value.get("doc_bytes")
+        return cls(
+            value["kind"],
+            value["name"],
+            value["qualified_name"],
+            value.get("signature", ""),
+            value.get("doc", ""),
+            (value["lines"][0], value["lines"][1]),
+            (value["bytes"][0], value["bytes"][1]),
+            Digest(value["digest"]),
+            documented and (documented[0], documented[1]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +77,29 @@ class Extraction:
         """`python-1`: the name under which the store keeps this extraction."""
         return f"{self.adapter}-{self.version}"
 
+    def encode(self) -> bytes:
+        """The canonical bytes of a frames file: names, kinds, ranges and digests; no ids."""
+        members = {name: getattr(self, name) for name in self.__slots__}
+        return canonical(members | {"symbols": [symbol.to_json() for symbol in self.symbols]})
+
+    @classmethod
+    def decode(cls, raw: bytes, what: str) -> Self:
+        """Read a frames file; Corrupt, naming `what`, where it is none."""
+        value: dict[str, Any] = decode(raw, what)
+        try:
+            return cls(
+                value["adapter"],
+                value["version"],
+                value["language"],
+                tuple(map(Symbol.from_json, value["symbols"])),
+                value["error_count"],
+                value["encoding"],
+                value["line_count"],
+                tuple(value["notes"]),
+            )
+        except (KeyError, TypeError, IndexError, AttributeError, PcpfsError) as error:
+            raise Corrupt(f"{what} is no frames file: {error}", path=what) from error
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -59,6 +107,14 @@ class Frame:
 
     frame_id: FrameId
     symbol: Symbol
+
+
+def file_frame(page: PageId, name: str, payload: Digest, size: int, line_count: int) -> Frame:
+    """The frame that is a whole file."""
+    return Frame(
+        FrameId("fr_" + derived("frame", page, "", FILE_KIND)),
+        Symbol(FILE_KIND, name, name, "", "", (1, max(line_count, 1)), (0, size), payload),
+    )
 
 
 def frame_ids(page: PageId, symbols: Sequence[Symbol]) -> tuple[Frame, ...]:

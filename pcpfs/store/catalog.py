@@ -1,0 +1,288 @@
+"""The catalog: a disposable SQLite file that answers by-id, symbol, relation and listing questions.
+
+It holds nothing that the files of the store do not say. It knows at which commit it stands, counts
+its generations, and is opened by readers and the one writer at the same time (write-ahead log).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
+from pcpfs.model.names import Namespace
+from pcpfs.store.rows import (
+    ChangeRow,
+    DocumentRow,
+    FrameRow,
+    PageRow,
+    PageRows,
+    RelationRow,
+    RevisionRow,
+    RootRow,
+    ScopeRow,
+    SpanRow,
+)
+
+CATALOG_VERSION = "1"
+"""Rises whenever the tables or what is in them change: an older catalog is then built anew."""
+
+
+class Pending(NamedTuple):
+    """What a text index has not taken in yet: a document to add, or (removed) to drop."""
+
+    scope: str
+    past: int
+    key: str
+    removed: int
+
+
+_TABLES: tuple[tuple[str, type, str], ...] = (
+    ("scope", ScopeRow, "scope"),
+    ("root", RootRow, "root_id"),
+    ("page", PageRow, "page_id"),
+    ("revision", RevisionRow, "revision_id"),
+    ("span", SpanRow, "page_id, ordinal"),
+    ("relation", RelationRow, "from_page, relation_id"),
+    ("change", ChangeRow, "change_id"),
+    ("document", DocumentRow, "key"),
+    ("pending", Pending, "scope, past, key"),
+)
+_BY_PAGE = (
+    ("revision", RevisionRow, "page_id"),
+    ("span", SpanRow, "page_id"),
+    ("frame", FrameRow, "page_id"),
+    ("relation", RelationRow, "from_page"),
+    ("change", ChangeRow, "page_id"),
+    ("document", DocumentRow, "page_id"),
+)
+_INDEXES = (
+    "page (scope, path)",
+    "page (claim) WHERE claim IS NOT NULL",
+    "page (root_id, path) WHERE root_id IS NOT NULL",
+    "revision (page_id)",
+    "revision (digest)",
+    "frame (frame_id)",
+    "frame (page_id)",
+    "frame (name)",
+    "frame (qualified_name)",
+    "frame (doc_key)",
+    "relation (to_page)",
+    "relation (to_frame) WHERE to_frame IS NOT NULL",
+    "change (page_id)",
+    "change (at)",
+    "document (page_id)",
+)
+_FULL = ("disk is full", "disk I/O error")
+
+
+class Catalog:
+    """One connection to a catalog file. Not safe to share between threads."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.db = connection
+
+    @classmethod
+    def open(cls, path: Path) -> Catalog | None:
+        """The catalog in a file; None if there is none that this version can use."""
+        if not path.exists():
+            return None
+        with _translated(path):
+            try:
+                catalog = cls(_connect(path))
+                version = catalog.meta("version")
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                    raise
+                return None
+            if version == CATALOG_VERSION:
+                return catalog
+            catalog.close()
+            return None
+
+    @classmethod
+    def create(cls, path: Path) -> Catalog:
+        """An empty catalog in a new file (or, with path `:memory:`, in memory)."""
+        with _translated(path):
+            catalog = cls(_connect(path))
+            with catalog.db:
+                for statement in _schema():
+                    catalog.db.execute(statement)
+                catalog.set_meta("version", CATALOG_VERSION)
+            return catalog
+
+    def close(self) -> None:
+        self.db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All or nothing; raises the generation by one."""
+        with _translated("the catalog"):
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.set_meta("generation", str(self.generation + 1))
+            except BaseException:
+                self.db.execute("ROLLBACK")
+                raise
+            self.db.execute("COMMIT")
+
+    @property
+    def generation(self) -> int:
+        return int(self.meta("generation") or "0")
+
+    def meta(self, key: str) -> str | None:
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def replace_pages(self, pages: Iterable[PageRows]) -> None:
+        """Put these rows in place of all that is known of their pages, and note what the text
+        indexes have to take in."""
+        for rows in pages:
+            page_id = rows.page.page_id
+            before = self._documents(page_id)
+            self._remove_page_rows(page_id)
+            self._insert("page", (rows.page,))
+            self._insert("revision", rows.revisions)
+            self._insert("span", rows.spans)
+            self._insert("frame", rows.frames)
+            self._insert("relation", rows.relations)
+            self._insert("change", rows.changes)
+            self._insert("document", rows.documents)
+            self._note_pending(before, {row.key: row for row in rows.documents})
+
+    def remove_page(self, page_id: str) -> None:
+        """Forget a page whose files are gone."""
+        before = self._documents(page_id)
+        self._remove_page_rows(page_id)
+        self.db.execute("DELETE FROM page WHERE page_id = ?", (page_id,))
+        self._note_pending(before, {})
+
+    def replace_scope(
+        self, row: ScopeRow, roots: Iterable[RootRow], changes: Iterable[ChangeRow]
+    ) -> None:
+        """Put these rows in place of all that is known of a scope itself."""
+        self.remove_scope(Namespace(row.scope))
+        self._insert("scope", (row,))
+        self._insert("root", roots)
+        self._insert("change", changes)
+
+    def remove_scope(self, namespace: Namespace) -> None:
+        """Forget a scope's own changes (its pages are rows of their own)."""
+        self.db.execute("DELETE FROM scope WHERE scope = ?", (namespace,))
+        self.db.execute("DELETE FROM root WHERE scope = ?", (namespace,))
+        self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
+
+    def page(self, page_id: str) -> PageRow | None:
+        row = self.db.execute("SELECT * FROM page WHERE page_id = ?", (page_id,)).fetchone()
+        return row and PageRow(*row)
+
+    def pages(self, condition: str = "1", parameters: Sequence[object] = ()) -> list[PageRow]:
+        """Pages for which a condition over the columns of `page` holds, by id."""
+        rows = self.db.execute(f"SELECT * FROM page WHERE {condition} ORDER BY page_id", parameters)
+        return [PageRow(*row) for row in rows]
+
+    def frames(self, condition: str, parameters: Sequence[object] = ()) -> list[FrameRow]:
+        """Frames for which a condition over the columns of `frame` holds, by page and position."""
+        order = "ORDER BY frame.page_id, byte_a, byte_b DESC, frame_id, valid_from"
+        rows = self.db.execute(f"SELECT * FROM frame WHERE {condition} {order}", parameters)
+        return [FrameRow(*row) for row in rows]
+
+    def spans(self, page_id: str) -> list[SpanRow]:
+        rows = self.db.execute("SELECT * FROM span WHERE page_id = ? ORDER BY ordinal", (page_id,))
+        return [SpanRow(*row) for row in rows]
+
+    def relations(self, condition: str, parameters: Sequence[object] = ()) -> list[RelationRow]:
+        order = "ORDER BY created_at, relation_id"
+        rows = self.db.execute(f"SELECT * FROM relation WHERE {condition} {order}", parameters)
+        return [RelationRow(*row) for row in rows]
+
+    def scopes(self) -> list[ScopeRow]:
+        return [ScopeRow(*row) for row in self.db.execute("SELECT * FROM scope ORDER BY scope")]
+
+    def roots(self) -> list[RootRow]:
+        rows = self.db.execute("SELECT * FROM root ORDER BY scope, name, root_id")
+        return [RootRow(*row) for row in rows]
+
+    def pending(self, scope: str, past: int) -> list[Pending]:
+        rows = self.db.execute(
+            "SELECT * FROM pending WHERE scope = ? AND past = ? ORDER BY key", (scope, past)
+        )
+        return [Pending(*row) for row in rows]
+
+    def _documents(self, page_id: str) -> dict[str, DocumentRow]:
+        rows = self.db.execute("SELECT * FROM document WHERE page_id = ?", (page_id,))
+        return {row[0]: DocumentRow(*row) for row in rows}
+
+    def _note_pending(self, before: dict[str, DocumentRow], after: dict[str, DocumentRow]) -> None:
+        gone = [d for key, d in before.items() if after.get(key) != d]
+        new = [d for key, d in after.items() if before.get(key) != d]
+        notes = [Pending(d.scope, d.past, d.key, 1) for d in gone]
+        notes += [Pending(d.scope, d.past, d.key, 0) for d in new]
+        if notes:
+            self.db.executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?)", notes)
+
+    def _remove_page_rows(self, page_id: str) -> None:
+        for table, _, column in _BY_PAGE:
+            self.db.execute(f"DELETE FROM {table} WHERE {column} = ?", (page_id,))
+
+    def _insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        rows = list(rows)
+        if rows:
+            marks = ", ".join("?" * len(rows[0]))
+            self.db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
+
+
+def _schema() -> Iterator[str]:
+    yield "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID"
+    for table, row, key in _TABLES:
+        columns = ", ".join(row._fields)  # type: ignore[attr-defined]  # all are NamedTuples
+        yield f"CREATE TABLE {table} ({columns}, PRIMARY KEY ({key})) WITHOUT ROWID"
+    yield f"CREATE TABLE frame ({', '.join(FrameRow._fields)})"
+    for number, index in enumerate(_INDEXES):
+        yield f"CREATE INDEX index_{number} ON {index}"
+
+
+def _connect(path: Path | str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=256)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+@contextmanager
+def _translated(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translation(error, path) from error
+
+
+def _translation(error: sqlite3.Error, path: Path | str) -> PcpfsError:
+    text = str(error)
+    if "locked" in text:
+        return Busy(f"{path} is in use by another process; try again")
+    if "readonly" in text or "unable to open" in text:
+        return ReadOnly(f"{path} may not be written; check the permissions of .pcpfs")
+    if any(sign in text for sign in _FULL):
+        return StorageFull(f"no space is left for {path}; free some space and try again")
+    if isinstance(error, sqlite3.DatabaseError) and "malformed" in text:
+        return Corrupt(
+            f"{path} is damaged; remove the folder .pcpfs, nothing is lost", path=str(path)
+        )
+    return Unavailable(f"{path} cannot be used: {text}")
+
+
+def decode_list(text: str) -> list[str]:
+    """A JSON list of strings as a column holds it."""
+    value: list[str] = json.loads(text)
+    return value
