@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,8 +46,8 @@ def questions(corpus: Corpus) -> Sequence[Question]:
 
 def questions_of(path: Path, name: str) -> Iterator[Question]:
     for qualified_name, node in functions(ast.parse(path.read_bytes()), ""):
-        first_line = (ast.get_docstring(node) or "").split("\n\n")[0]
-        words = [word for word in first_line.split() if word.isalpha()]
+        first_paragraph = (ast.get_docstring(node) or "").split("\n\n")[0]
+        words = re.findall(r"\w+", first_paragraph)
         if len(words) >= FEWEST_WORDS:
             yield Question(" ".join(words[:MOST_WORDS]), name, qualified_name)
 
