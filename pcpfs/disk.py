@@ -1,6 +1,6 @@
 """The one door to durable writes: nothing else in pcpfs syncs, renames, unlinks or makes folders.
 
-`Disk` composes a handful of system calls (`Calls`) so that a test can put failing ones in their
+`Disk` composes a handful of system calls (`ports.DiskCalls`) so that a test can put failing ones in their
 place. What a method has written when it returns survives a power cut; what it could not write is
 not there under its name, not even in part. Errors of the system become errors of pcpfs here, with
 one exception: a missing file stays `FileNotFoundError`, since only the caller knows what its
@@ -15,13 +15,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol
 
 from pcpfs.errors import Busy, InvalidName, PcpfsError, ReadOnly, StorageFull, Unavailable
+from pcpfs.ports import DiskCalls
 
 AnyPath = str | os.PathLike[str]
 Bytes = bytes | bytearray | memoryview
@@ -39,33 +41,6 @@ _CLOSING = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CLOSING
 
 
-class Calls(Protocol):
-    """The system calls that change a disk; each raises OSError. Paths are absolute or relative to
-    the working directory, as the system takes them."""
-
-    def create(self, path: str, data: Bytes) -> None:
-        """Write a new file; FileExistsError if there is one."""
-        ...
-
-    def rename(self, old: str, new: str) -> None:
-        """Move in one step, replacing a file that is there."""
-        ...
-
-    def unlink(self, path: str) -> None: ...
-
-    def make_folder(self, path: str) -> None: ...
-
-    def remove_folder(self, path: str) -> None: ...
-
-    def sync(self, path: str) -> None:
-        """Wait until a file's bytes, or a folder's names, are on the disk."""
-        ...
-
-    def sync_all(self, path: str) -> bool:
-        """Do the same for the whole file system that holds the folder; False if it cannot."""
-        ...
-
-
 class SystemCalls:
     """The calls of this system."""
 
@@ -80,7 +55,7 @@ class SystemCalls:
         finally:
             os.close(file)
 
-    def rename(self, old: str, new: str) -> None:
+    def move(self, old: str, new: str) -> None:
         os.replace(old, new)
 
     def unlink(self, path: str) -> None:
@@ -130,7 +105,7 @@ def _sync_to_medium(file: int) -> None:
 class Disk:
     """Durable, atomic writes. Holds no state; safe to share between threads."""
 
-    calls: Calls = field(default_factory=SystemCalls)
+    calls: DiskCalls = field(default_factory=SystemCalls)
 
     def read(self, path: AnyPath) -> bytes:
         """All bytes of a file. FileNotFoundError if there is none; Unavailable if unreadable."""
@@ -174,13 +149,13 @@ class Disk:
             for parent in self._ensure(os.fspath(path)):
                 self.calls.sync(parent)
 
-    def rename(self, old: AnyPath, new: AnyPath) -> None:
+    def move(self, old: AnyPath, new: AnyPath) -> None:
         """Move a file or folder within one file system, durably; a file at `new` is replaced.
         FileNotFoundError if `old` is not there."""
         source, target = os.fspath(old), os.fspath(new)
         with _translated(new, FileNotFoundError):
             made = self._ensure(_parent(target))
-            self.calls.rename(source, target)
+            self.calls.move(source, target)
             for folder in {*made, _parent(target), _parent(source)}:
                 self.calls.sync(folder)
 
@@ -204,7 +179,7 @@ class Disk:
         with _translated(path):
             aside = _litter(_parent(name))
             try:
-                self.calls.rename(name, aside)
+                self.calls.move(name, aside)
             except FileNotFoundError:
                 return False
             self.calls.sync(_parent(name))
@@ -235,7 +210,7 @@ class Disk:
         `staging` is a folder on the same file system for unfinished files; made if missing, and
         worth a `sweep` at start.
         """
-        return Batch(self, os.path.join(staging, LITTER + os.urandom(8).hex()))
+        return Batch(self, _litter(os.fspath(staging)))
 
     @contextmanager
     def lock(self, path: AnyPath, wait_seconds: float = 30.0) -> Iterator[None]:
@@ -269,7 +244,7 @@ class Disk:
             self.calls.create(unfinished, data)
             if durable:
                 self.calls.sync(unfinished)
-            self.calls.rename(unfinished, name)
+            self.calls.move(unfinished, name)
         except BaseException:
             with suppress(OSError):
                 self.calls.unlink(unfinished)
@@ -402,7 +377,7 @@ class Batch:
                 self._touched.update((above, None) for above in self._disk._ensure(folder))
                 self._known.add(folder)
             self._touched[folder] = None
-            calls.rename(unfinished, name)
+            calls.move(unfinished, name)
         for name in stage.removals:
             with suppress(FileNotFoundError):
                 calls.unlink(name)
@@ -418,7 +393,9 @@ class Batch:
 
 
 def _litter(folder: str) -> str:
-    return os.path.join(folder, LITTER + os.urandom(8).hex())
+    """A name nobody else uses: no other thread now, and no earlier process."""
+    mark = f"{os.getpid():x}-{threading.get_ident():x}-{time.monotonic_ns():x}"
+    return os.path.join(folder, LITTER + mark)
 
 
 def _parent(path: str) -> str:

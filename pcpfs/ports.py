@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -80,35 +80,63 @@ class AdapterRegistry(Protocol):
 FIELDS = ("name", "signature", "path", "title", "prose", "body")
 """The fields of an index document, from the one that says most to the one that says least."""
 
-
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """The live documents that hold one term: parallel columns, in increasing document number.
-
-    `counts[i]` has one count for each of FIELDS.
-    """
-
-    documents: Sequence[int]
-    counts: Sequence[tuple[int, ...]]
+POSTING_BYTES = 8
+"""A posting is as many bytes: how often the term occurs in each of FIELDS, two to spare."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedDocument:
-    """A document ready for an index: for each field its terms and how often each occurs.
+    """A document ready for an index.
 
-    `factor` is multiplied into the score (tests and generated code have less than 1).
+    `terms` maps each term to its posting as one number: byte `f`, from the least significant, is
+    how often the term occurs in FIELDS[f], 255 at most; never 0 as a whole. `lengths` has the words
+    of each field. `factor_percent` scales the score (tests and generated code have less than 100).
     """
 
     key: str
-    terms: Mapping[str, Mapping[str, int]]
+    terms: Mapping[str, int]
+    lengths: tuple[int, ...]
     factor_percent: int = 100
 
 
-class SearchIndex(Protocol):
-    """One set of documents, searchable by exact term. An engine; it neither analyses nor ranks.
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The live documents that hold one term, in increasing document number.
 
-    One writer at a time; readers see a snapshot taken at `open`. An index is disposable: anything
-    that is wrong with it is raised as `Corrupt`, and the store builds it anew.
+    `counts` has POSTING_BYTES bytes for each, so `counts[f::POSTING_BYTES]` is the column of
+    FIELDS[f], parallel to `documents`.
+    """
+
+    documents: Sequence[int]
+    counts: bytes
+
+
+NO_POSTINGS = Postings((), b"")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTable:
+    """What an index knows of its documents, by document number: `keys[n]`, `factors[n]` (percent),
+    `lengths[f][n]`. Numbers in `dead` stand for documents that are gone. Exact and of the live ones:
+    how many there are (`count`), how many have words in each field (`holders`), and how many words
+    these are together (`totals`).
+    """
+
+    keys: Sequence[str]
+    factors: Sequence[int]
+    lengths: Sequence[Sequence[int]]
+    dead: Set[int]
+    count: int
+    holders: tuple[int, ...]
+    totals: tuple[int, ...]
+
+
+class SearchIndex(Protocol):
+    """One set of documents, searchable by exact term. An engine: it neither analyses nor ranks.
+
+    One writer at a time, `Busy` for a second; a reader sees the snapshot of its `open`, or of its
+    own last `update`. An index is disposable: what is wrong with it is raised as `Corrupt`, and the
+    store builds it anew.
     """
 
     def stamp(self) -> str:
@@ -118,32 +146,23 @@ class SearchIndex(Protocol):
     def update(
         self, documents: Iterable[AnalysedDocument], removed: Iterable[str], stamp: str
     ) -> None:
-        """Replace the documents of these keys, remove others, and set the stamp: all or nothing."""
+        """Remove these keys, then put each document in place of any of its key, and set the stamp:
+        all or nothing. Of two documents with one key the last counts."""
         ...
 
-    def document_count(self) -> int:
-        """How many live documents there are."""
+    def documents(self) -> DocumentTable: ...
+
+    def postings(self, term: str) -> Postings:
+        """NO_POSTINGS if no live document has the term."""
         ...
 
-    def field_totals(self) -> Sequence[int]:
-        """The number of term occurrences in each of FIELDS, over live documents exactly."""
+    def terms_from(self, prefix: str) -> Iterator[str]:
+        """All terms that start so, in order of code points; some may have no live document."""
         ...
 
-    def postings(self, term: str) -> Postings: ...
-
-    def describe(self, document: int) -> tuple[str, Sequence[int], int]:
-        """Key, the length of each field in term occurrences, and the factor in percent."""
+    def close(self) -> None:
+        """Let go of files; calling it again is no error."""
         ...
-
-    def terms_from(self, prefix: str, limit: int) -> Sequence[str]:
-        """Terms of live or dead documents that start so, in order of code points."""
-        ...
-
-    def terms_near(self, term: str, distance: int, limit: int) -> Sequence[str]:
-        """Terms within this edit distance (1 or 2) that share the first character."""
-        ...
-
-    def close(self) -> None: ...
 
 
 class SearchEngine(Protocol):
@@ -166,3 +185,33 @@ class Progress(Protocol):
     """Is told how far a long operation is; shown by the CLI on a terminal, else ignored."""
 
     def step(self, phase: str, done: int, total: int) -> None: ...
+
+
+class DiskCalls(Protocol):
+    """The system calls that change a disk: the seam at which tests break it.
+
+    Each raises OSError. A path is what the system takes. Until a `sync` a power cut may take a
+    file's bytes, or a name in a folder, back in part or whole.
+    """
+
+    def create(self, path: str, data: bytes | bytearray | memoryview) -> None:
+        """Write a new file; FileExistsError if there is something."""
+        ...
+
+    def move(self, old: str, new: str) -> None:
+        """Rename in one step; a file at `new` is replaced."""
+        ...
+
+    def unlink(self, path: str) -> None: ...
+
+    def make_folder(self, path: str) -> None: ...
+
+    def remove_folder(self, path: str) -> None: ...
+
+    def sync(self, path: str) -> None:
+        """Wait until a file's bytes, or a folder's names, are on the disk."""
+        ...
+
+    def sync_all(self, path: str) -> bool:
+        """Do that for the whole file system that holds the folder; False if it cannot be done."""
+        ...
