@@ -1,0 +1,178 @@
+"""From raw text to the terms of an index document; the one analysis for documents and queries.
+
+Each distinct chunk is analysed once and remembered (`Analyser`), the rest is counting at the speed
+of C: translate the bytes, split, count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from pcpfs.ports import FIELDS, AnalysedDocument, SearchEngine
+from pcpfs.search.stemmer import stem
+from pcpfs.search.words import (
+    CHUNKS,
+    OPERATORS,
+    bigrams,
+    fold,
+    is_cjk,
+    marked,
+    parts_of,
+    words_of,
+)
+
+VERSION = 1
+"""Changes whenever any text would get other terms."""
+
+EXACT = "="
+"""Starts the term of a whole name: `=model.save` and `=save` for the symbol `Model.save`."""
+
+_REMEMBERED = 1_000_000
+_DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
+_NAME, _SIGNATURE, _PATH, _TITLE, _PROSE, _BODY = range(len(FIELDS))
+_SHIFTED = tuple(tuple(count << 8 * field for count in range(256)) for field in range(len(FIELDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as its texts: what the index is to find under `key`.
+
+    A symbol has name (qualified), signature, path and prose (its documentation); a file has path,
+    title and body; a written page has title and prose. Text that is not code belongs into `prose`,
+    where it is stemmed. A body may be bytes: UTF-8, anything else in it separates words.
+    """
+
+    key: str
+    name: str = ""
+    signature: str = ""
+    path: str = ""
+    title: str = ""
+    prose: str | bytes = ""
+    body: str | bytes = ""
+    factor_percent: int = 100
+
+
+def index_version(engine: SearchEngine) -> str:
+    """Names the engine and the analysis: an index of another version must be built anew."""
+    return f"{engine.name}-{engine.version}-{VERSION}"
+
+
+class Analyser:
+    """Analyses documents; remembers the terms of the chunks that it has seen."""
+
+    def __init__(self) -> None:
+        self._plain = _Remembered(code_terms)
+        self._stemmed = _Remembered(prose_terms)
+        self._operators = _Remembered(operator_terms)
+
+    def analyse(self, document: Document) -> AnalysedDocument:
+        """The document's terms; a pure function of its texts."""
+        terms: dict[str, int] = {}
+        lengths = [0] * len(FIELDS)
+        for field, text in enumerate(_texts(document)):
+            if text:
+                counts, lengths[field] = self._counts(field, text)
+                _pack(terms, field, counts)
+        return AnalysedDocument(document.key, terms, tuple(lengths), document.factor_percent)
+
+    def _counts(self, field: int, text: str | bytes) -> tuple[dict[str, int], int]:
+        raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        chunks = raw.translate(CHUNKS).split()
+        counts = _count((self._stemmed if field == _PROSE else self._plain), chunks)
+        operators = raw.translate(OPERATORS).split()
+        for term, count in _count(self._operators, operators).items():
+            counts[term] = counts.get(term, 0) + count
+        if field in (_NAME, _PATH, _TITLE):
+            for term in whole_terms(field, raw.decode("utf-8")):
+                counts[term] = counts.get(term, 0) + 1
+        return counts, len(chunks)
+
+
+class _Remembered(dict[bytes, tuple[str, ...]]):
+    """The terms of each chunk, found out once; forgets all when it has grown too large."""
+
+    def __init__(self, find: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, chunk: bytes) -> tuple[str, ...]:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        found = self[chunk] = self._find(chunk.decode("utf-8", "replace"))
+        return found
+
+
+def _texts(document: Document) -> tuple[str | bytes, ...]:
+    return (
+        document.name,
+        document.signature,
+        document.path,
+        document.title,
+        document.prose,
+        document.body,
+    )
+
+
+def _count(known: Mapping[bytes, tuple[str, ...]], chunks: Iterable[bytes]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    get = counts.get
+    for chunk, count in Counter(chunks).items():
+        for term in known[chunk]:
+            counts[term] = get(term, 0) + count
+    return counts
+
+
+def _pack(terms: dict[str, int], field: int, counts: Mapping[str, int]) -> None:
+    """Add a field's counts to the packed ones; the numbers are shared, not made anew."""
+    shifted = _SHIFTED[field]
+    get = terms.get
+    for term, count in counts.items():
+        packed = shifted[count] if count < 256 else shifted[255]
+        terms[term] = get(term, 0) + packed if terms else packed
+
+
+def code_terms(chunk: str) -> tuple[str, ...]:
+    """The terms of a chunk outside prose: words whole and in parts, each once."""
+    terms: dict[str, None] = dict.fromkeys(marked(chunk))
+    for word in words_of(chunk):
+        terms.update(dict.fromkeys(word_terms(word)))
+    return tuple(terms)
+
+
+def word_terms(word: str) -> list[str]:
+    """The terms of one word: whole, without outer `_`, and its parts; CJK pairs and characters."""
+    if is_cjk(word):
+        return [*bigrams(word), *word]
+    whole = fold(word)
+    bare = whole.strip("_")
+    return [whole, *([bare] if bare and bare != whole else []), *parts_of(word)]
+
+
+def prose_terms(chunk: str) -> tuple[str, ...]:
+    """The terms of a chunk of prose: those of code, and the stem of each."""
+    terms = dict.fromkeys(code_terms(chunk))
+    terms.update(dict.fromkeys([stem(term) for term in terms]))
+    return tuple(terms)
+
+
+def operator_terms(run: str) -> tuple[str, ...]:
+    """The terms of a run of operators: whole, and each character."""
+    return tuple(dict.fromkeys([fold(run), *run]))
+
+
+def whole_terms(field: int, text: str) -> list[str]:
+    """Dotted names as a whole; for a name also the marks of exactness, for each dotted tail."""
+    dotted = [dotted_term(name) for name in _DOTTED.findall(text)]
+    return dotted + _exact_terms(text) if field == _NAME else dotted
+
+
+def dotted_term(name: str) -> str:
+    return fold(name.replace("::", "."))
+
+
+def _exact_terms(name: str) -> list[str]:
+    pieces = name.replace("::", ".").split(".")
+    return [EXACT + fold(".".join(pieces[start:])) for start in range(len(pieces))]
