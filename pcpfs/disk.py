@@ -1,13 +1,12 @@
 """The one door to durable writes: nothing else in pcpfs syncs, renames, unlinks or makes folders.
 
-`Disk` composes a handful of system calls (`ports.DiskCalls`) so that a test can put failing ones in their
-place. What a method has written when it returns survives a power cut; what it could not write is
-not there under its name, not even in part. Errors of the system become errors of pcpfs here, with
-one exception: a missing file stays `FileNotFoundError`, since only the caller knows what its
-absence means.
-
-Folders that lead to a written file are made as needed. A link in the place of a written file is
+What a method has written when it returns survives a power cut. When it raises, or the power goes
+before, each file is as it was or as it should be, never a mix. Errors of the system become errors
+of pcpfs here, but a missing file stays `FileNotFoundError`: only the caller knows what its absence
+means. Folders that lead to a written file are made. A link in the place of a written file is
 replaced, never followed.
+
+`Disk` composes a few system calls (`ports.DiskCalls`), so that a test can put failing ones there.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -35,7 +34,6 @@ POLL_SECONDS = 0.05
 SYNC_ALL_FROM = 64
 """From this many files on, one `syncfs` is cheaper than a sync each; below it, a sync each spares
 us from waiting for what other programs have in their caches."""
-
 
 _CLOSING = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CLOSING
@@ -128,7 +126,7 @@ class Disk:
 
     def write_once(self, path: AnyPath, data: Bytes) -> None:
         """Put an immutable file in place, durably. One that is there is left alone, unless its
-        size shows that it was torn by somebody's copying: then it is replaced."""
+        size shows that somebody's copying tore it: then it is replaced."""
         name = os.fspath(path)
         with _translated(path):
             if _size(name) == len(data):
@@ -185,11 +183,6 @@ class Disk:
             self.calls.sync(_parent(name))
             self._delete(aside)
             return True
-
-    def sync_folder(self, path: AnyPath) -> None:
-        """Make the names in a folder durable."""
-        with _translated(path):
-            self.calls.sync(os.fspath(path))
 
     def sweep(self, folder: AnyPath) -> int:
         """Remove what crashed writers left directly in a folder, and count it. Only under the
@@ -425,26 +418,18 @@ def _translated(path: AnyPath, *passing: type[OSError]) -> Iterator[None]:
         raise _translation(error, path) from error
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_DENIED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_MEANINGS: Mapping[int, tuple[type[PcpfsError], str]] = {
+    errno.ENOSPC: (StorageFull, "free some space and try again"),
+    errno.EDQUOT: (StorageFull, "your quota is used up: free some space and try again"),
+    errno.EROFS: (ReadOnly, "the disk is mounted read-only"),
+    errno.EACCES: (ReadOnly, "check the permissions of its folder"),
+    errno.EPERM: (ReadOnly, "check the permissions of its folder"),
+    errno.ENAMETOOLONG: (InvalidName, "choose a shorter name"),
+    errno.EXDEV: (Unavailable, "a store must lie on one file system"),
+}
 
 
 def _translation(error: OSError, path: AnyPath) -> PcpfsError:
+    kind, advice = _MEANINGS.get(error.errno or 0, (Unavailable, "check the disk and try again"))
     where = _shown(path)
-    if error.errno in _FULL:
-        return StorageFull(
-            f"no space is left to write {where}; nothing was lost: free some space and try again",
-            path=where,
-        )
-    if error.errno in _DENIED:
-        return ReadOnly(
-            f"{where} may not be written ({error.strerror}); nothing was lost: "
-            "check the permissions of its folder and whether the disk is mounted read-only",
-            path=where,
-        )
-    if error.errno == errno.ENAMETOOLONG:
-        return InvalidName(f"{where} is too long for this file system; choose a shorter name")
-    return Unavailable(
-        f"cannot write {where} ({error.strerror}); nothing was lost: check the disk and try again",
-        path=where,
-    )
+    return kind(f"cannot write {where}: {error.strerror}; nothing is lost: {advice}", path=where)
