@@ -1,0 +1,145 @@
+"""What this machine remembers of the files of one root, so that it need not read them again.
+
+Disposable: a cache that cannot be read is an empty one. A digest is believed only while inode,
+size, mtime and ctime are the same and the file had been quiet for a while when it was read: a later
+change within the same tick of the file system's clock would not show. Times of modification tick
+every two seconds in the worst case; times of change cannot be set back and tick by the kernel's
+clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from pcpfs.model.ids import Digest
+from pcpfs.model.instants import Instant
+from pcpfs.sources.scanned import Prefixes, Reason, Scan, Stat
+
+_MAGIC = b"pcpfs-statcache-1\n"
+_MODIFIED_QUIET_NS = 2_000_000_000
+_CHANGED_QUIET_NS = 100_000_000
+_HEADER = struct.Struct("<qQ")
+_RECORD = struct.Struct("<QQqqqq?32s")
+_NO_DIGEST = bytes(32)
+_EARLIEST = -62_135_596_800_000_000
+_LATEST = 253_402_300_799_999_999
+
+
+class Entry(NamedTuple):
+    """One file as it was read at `read_at`; it was last known to hold the same bytes at `seen`.
+
+    `digest` is None for a binary file, which is not taken in.
+    """
+
+    stat: Stat
+    read_at: Instant
+    seen: Instant
+    digest: Digest | None
+
+    def trusted(self, stat: Stat) -> bool:
+        """Whether a file with this stat must hold the bytes that were read."""
+        read_ns = self.read_at.microseconds * 1000
+        return (
+            stat == self.stat
+            and stat.mtime_ns < read_ns - _MODIFIED_QUIET_NS
+            and stat.ctime_ns < read_ns - _CHANGED_QUIET_NS
+        )
+
+
+class StatCache:
+    """An immutable mapping from path to Entry, and the device of the root (-1: never seen)."""
+
+    __slots__ = ("_entries", "device")
+
+    def __init__(self, entries: Mapping[str, Entry] | None = None, device: int = -1) -> None:
+        self._entries: Mapping[str, Entry] = dict(entries or {})
+        self.device = device
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, path: str) -> Entry | None:
+        return self._entries.get(path)
+
+    def last_seen(self, path: str) -> Instant | None:
+        """When this file was last known to hold the bytes that were last read from it."""
+        entry = self._entries.get(path)
+        return entry.seen if entry else None
+
+    def after(self, scan: Scan, now: Instant) -> StatCache:
+        """The cache after a settled scan. `now` must lie before the first file was read."""
+        unread, covered = Prefixes(skip.path for skip in scan.unreadable), Prefixes(scan.covered)
+        entries = {
+            path: entry
+            for path, entry in self._entries.items()
+            if path in unread or path not in covered
+        }
+        for file in scan.files:
+            if file.digest is not None:
+                entries[file.path] = self._entry(file.path, file.stat, file.digest, now)
+        for skip in scan.skipped:
+            if skip.reason is Reason.BINARY and skip.stat is not None:
+                entries[skip.path] = self._entry(skip.path, skip.stat, None, now)
+        return StatCache(entries, self.device if scan.device is None else scan.device)
+
+    def _entry(self, path: str, stat: Stat, digest: Digest | None, now: Instant) -> Entry:
+        known = self._entries.get(path)
+        believed = known is not None and known.digest == digest and known.trusted(stat)
+        return Entry(stat, known.read_at if known and believed else now, now, digest)
+
+    def to_bytes(self) -> bytes:
+        """A compact file of fixed records, guarded by a checksum."""
+        records = b"".join(_pack(entry) for entry in self._entries.values())
+        names = "\0".join(self._entries).encode("utf-8", "surrogateescape")
+        body = _HEADER.pack(self.device, len(self._entries)) + records + names
+        return _MAGIC + hashlib.sha256(body).digest() + body
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> StatCache:
+        """Read what `to_bytes` wrote; anything else gives an empty cache."""
+        start = len(_MAGIC) + 32
+        body = raw[start:]
+        if not raw.startswith(_MAGIC) or hashlib.sha256(body).digest() != raw[start - 32 : start]:
+            return cls()
+        device, count = _HEADER.unpack_from(body)
+        end = _HEADER.size + count * _RECORD.size
+        names = body[end:].decode("utf-8", "surrogateescape").split("\0") if count else []
+        records = _RECORD.iter_unpack(body[_HEADER.size : end])
+        return cls(dict(zip(names, map(_unpack, records), strict=True)), device)
+
+    def save(self, write: Callable[[bytes], None]) -> None:
+        write(self.to_bytes())
+
+
+def _pack(entry: Entry) -> bytes:
+    known = entry.digest is not None
+    digest = bytes.fromhex(entry.digest.hex) if entry.digest is not None else _NO_DIGEST
+    return _RECORD.pack(
+        *entry.stat, entry.read_at.microseconds, entry.seen.microseconds, known, digest
+    )
+
+
+def _unpack(record: tuple[int, int, int, int, int, int, bool, bytes]) -> Entry:
+    inode, size, mtime, ctime, read_at, seen, known, digest = record
+    return Entry(
+        Stat(inode, size, mtime, ctime),
+        Instant(read_at),
+        Instant(seen),
+        Digest("sha256:" + digest.hex()) if known else None,
+    )
+
+
+def valid_from_of(mtime_ns: int, last_seen: Instant | None, now: Instant) -> Instant:
+    """Since when new bytes of a file are true: its mtime where that can be, else now.
+
+    It can be if it lies after `last_seen`, the time at which the bytes before were last known to
+    hold (for a file that had been closed: when it was closed; None for a first observation). A
+    modification time in the future stays as dated; one that no calendar holds does not.
+    """
+    modified = Instant.of_nanoseconds(mtime_ns)
+    if not _EARLIEST <= modified.microseconds <= _LATEST:
+        return now
+    return modified if last_seen is None or modified > last_seen else now
