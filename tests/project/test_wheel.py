@@ -65,13 +65,17 @@ def test_the_wheel_installs_only_names_of_pcpfs(wheel: Path) -> None:
     assert names - info == {"pcpfs", "pcpfs_adapters", "pcpfs_index", "pcpfs_conformance"}
 
 
-def test_the_wheel_holds_every_module_of_the_checkout(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
+    """Templates, queries and the typing marker as well as modules."""
     packed = set(zipfile.ZipFile(wheel).namelist())
     roots = (CHECKOUT, CHECKOUT / "adapters", CHECKOUT / "index", CHECKOUT / "conformance")
-    modules = {
-        path.relative_to(root).as_posix() for root in roots for path in root.glob("pcpfs*/**/*.py")
+    files = {
+        path.relative_to(root).as_posix()
+        for root in roots
+        for path in root.glob("pcpfs*/**/*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
-    assert modules - packed == set()
+    assert files - packed == set()
 
 
 def test_the_wheel_holds_the_sample_byte_for_byte(wheel: Path) -> None:
