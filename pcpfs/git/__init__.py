@@ -1,4 +1,4 @@
-"""The one door to git: nothing else in pcpfs runs it, or reads below `.git`.
+"""The one door to git: nothing else in pcpfs runs it, or knows what git keeps below `.git`.
 
 `Git` is the store's own repository. `Repository` is one that is only read: a source's. Both run
 git with a scrubbed environment (`process`), so that neither inherited variables nor the user's or

@@ -34,7 +34,6 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
     "GIT_EDITOR": ":",
     "GIT_PAGER": "cat",
 }
@@ -62,11 +61,13 @@ _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Runs git on one repository; `git_dir` and `work_tree` are absolute."""
+    """Runs git on one work tree; both folders are absolute. With `optional_locks` a command that
+    only reads may write down in the index what it learnt about unchanged files."""
 
     git_dir: Path
-    work_tree: Path | None
+    work_tree: Path
     identity: Person = IDENTITY
+    optional_locks: bool = False
 
     def run(self, *arguments: str, stdin: bytes | IO[bytes] = b"") -> bytes:
         """What git prints; an error of pcpfs if it fails."""
@@ -90,28 +91,25 @@ class Process:
                 stdin=subprocess.PIPE if stdin is None else stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=self.work_tree or self.git_dir,
+                cwd=self.work_tree,
                 env=self._environment(),
             )
         except FileNotFoundError as error:
-            raise _missing(self.work_tree or self.git_dir) from error
+            raise _missing(self.work_tree) from error
         except PermissionError as error:
-            raise Unavailable(
-                f"git cannot be run in {self.work_tree or self.git_dir}: {error.strerror}"
-            ) from error
+            raise Unavailable(f"git cannot be run in {self.work_tree}: {error.strerror}") from error
 
     def _environment(self) -> dict[str, str]:
         name, email = self.identity.name, self.identity.email
-        environment = clean_environment() | {
+        return clean_environment() | {
             "GIT_DIR": str(self.git_dir),
+            "GIT_WORK_TREE": str(self.work_tree),
+            "GIT_OPTIONAL_LOCKS": str(int(self.optional_locks)),
             "GIT_AUTHOR_NAME": name,
             "GIT_AUTHOR_EMAIL": email,
             "GIT_COMMITTER_NAME": name,
             "GIT_COMMITTER_EMAIL": email,
         }
-        if self.work_tree is not None:
-            environment["GIT_WORK_TREE"] = str(self.work_tree)
-        return environment
 
 
 def clean_environment() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +24,12 @@ class Head:
 def locate(work_tree: Path) -> tuple[Path, Path] | None:
     """The git folder of a work tree and the one that it shares with other work trees."""
     git_dir = work_tree / ".git"
-    if git_dir.is_file():
-        pointer = git_dir.read_bytes().decode("utf-8", "surrogateescape")
+    pointer = _text(git_dir)
+    if pointer is not None:
         if not pointer.startswith("gitdir:"):
             return None
         git_dir = (work_tree / pointer[len("gitdir:") :].strip()).resolve()
-    if not (git_dir / "HEAD").exists() and not (git_dir / "HEAD").is_symlink():
+    if not os.path.lexists(git_dir / "HEAD"):
         return None
     shared = _text(git_dir / "commondir")
     return git_dir, git_dir if shared is None else (git_dir / shared).resolve()
@@ -59,7 +60,10 @@ def _packed(common_dir: Path, ref: str) -> str | None:
 
 
 def _text(path: Path) -> str | None:
+    """None also for a pipe, at which reading would wait for ever."""
+    if not path.is_file():
+        return None
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape").strip()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except FileNotFoundError:
         return None

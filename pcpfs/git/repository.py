@@ -100,6 +100,17 @@ class Repository:
         out = self._process().run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below)
         return [_tree_entry(line) for line in out.split(b"\0")[:-1]]
 
+    def blobs_at(self, commit: CommitId, paths: Sequence[str]) -> list[ObjectId | None]:
+        """The blob of each path in a commit, in their order; None where there is none."""
+        plain = [path for path in paths if "\n" not in path]
+        with tempfile.TemporaryFile() as names:
+            names.writelines(_blob_name(f"{commit}:{path}") for path in plain)
+            names.seek(0)
+            form = "--batch-check=%(objecttype) %(objectname)"
+            out = self._process().run("cat-file", form, "--buffer", stdin=names)
+        found = dict(zip(plain, map(_blob_id, out.split(b"\n")), strict=False))
+        return [found[p] if p in found else self._blob_at(commit, p) for p in paths]
+
     def show_blobs(self, names: Iterable[str]) -> Iterator[bytes | None]:
         """The contents of blobs, in order, one at a time; None for what is no blob here.
 
@@ -122,15 +133,9 @@ class Repository:
             raise failure(("config",), err)
         return os.fsdecode(out[:-1]) if code == 0 else None
 
-    def tracked_status(self) -> list[tuple[str, str]]:
-        """Tracked files that differ from HEAD or the index: git's two letters, and the path.
-
-        Runs the repository's clean filters, so only for a repository that is ours.
-        """
-        out = self._process().run(
-            "status", "-z", "--porcelain", "--untracked-files=no", "--no-renames"
-        )
-        return [(line[:2], line[3:]) for line in os.fsdecode(out).split("\0")[:-1]]
+    def _blob_at(self, commit: CommitId, path: str) -> ObjectId | None:
+        out = self._process().run("ls-tree", "-z", "--full-tree", commit, "--", path)
+        return _tree_entry(out[:-1]).blob if b" blob " in out.partition(b"\t")[0] else None
 
     def _process(self) -> Process:
         return Process(self.git_dir, self.work_tree, self.identity)
@@ -181,6 +186,11 @@ def _blob_name(name: str) -> bytes:
     if "\n" in name:
         raise InvalidName(f"{name!r} holds a line feed; name the blob by its id")
     return os.fsencode(name) + b"\n"
+
+
+def _blob_id(line: bytes) -> ObjectId | None:
+    kind, _, name = line.partition(b" ")
+    return ObjectId(name.decode()) if kind == b"blob" and b" " not in name else None
 
 
 def _blobs(process: Popen[bytes]) -> Iterator[bytes | None]:
