@@ -7,6 +7,7 @@ its generations, and is opened by readers and the one writer at the same time (w
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,15 @@ class Pending(NamedTuple):
     removed: int
 
 
+class Damage(NamedTuple):
+    """A page whose files cannot be read: left out, and named by `status` and `fsck`."""
+
+    page_id: str
+    scope: str
+    path: str
+    message: str
+
+
 _TABLES: tuple[tuple[str, type, str], ...] = (
     ("scope", ScopeRow, "scope"),
     ("root", RootRow, "root_id"),
@@ -51,6 +61,7 @@ _TABLES: tuple[tuple[str, type, str], ...] = (
     ("change", ChangeRow, "change_id"),
     ("document", DocumentRow, "key"),
     ("pending", Pending, "scope, past, key"),
+    ("damage", Damage, "page_id"),
 )
 _BY_PAGE = (
     ("revision", RevisionRow, "page_id"),
@@ -113,6 +124,7 @@ class Catalog:
                 for statement in _schema():
                     catalog.db.execute(statement)
                 catalog.set_meta("version", CATALOG_VERSION)
+                catalog.set_meta("catalog_id", secrets.token_hex(8))
             return catalog
 
     def close(self) -> None:
@@ -157,6 +169,14 @@ class Catalog:
             self._insert("change", rows.changes)
             self._insert("document", rows.documents)
             self._note_pending(before, {row.key: row for row in rows.documents})
+
+    def set_damage(self, damage: Damage) -> None:
+        """Leave a page out whose files cannot be read."""
+        self.remove_page(damage.page_id)
+        self._insert("damage", (damage,))
+
+    def damages(self) -> list[Damage]:
+        return [Damage(*row) for row in self.db.execute("SELECT * FROM damage ORDER BY page_id")]
 
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
@@ -232,6 +252,7 @@ class Catalog:
     def _remove_page_rows(self, page_id: str) -> None:
         for table, _, column in _BY_PAGE:
             self.db.execute(f"DELETE FROM {table} WHERE {column} = ?", (page_id,))
+        self.db.execute("DELETE FROM damage WHERE page_id = ?", (page_id,))
 
     def _insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         rows = list(rows)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -57,10 +57,19 @@ class Objects:
             raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
         return Change.decode(raw, path)
 
-    def page_changes(self, namespace: Namespace, page: PageId) -> dict[ChangeId, Change]:
-        """All changes of a page that are at hand; empty if there is no such page."""
-        folder = layout.page_folder(namespace, page)
-        return {change: self.change(namespace, page, change) for change in self._change_ids(folder)}
+    def page_changes(
+        self,
+        namespace: Namespace,
+        page: PageId,
+        known: Mapping[ChangeId, Change] | None = None,
+    ) -> dict[ChangeId, Change]:
+        """All changes of a page that are at hand; empty if there is no such page. Those in
+        `known` are not read again."""
+        have = dict(known or {})
+        for change in self._change_ids(layout.page_folder(namespace, page)):
+            if change not in have:
+                have[change] = self.change(namespace, page, change)
+        return have
 
     def scope_changes(self, namespace: Namespace) -> dict[ChangeId, Change]:
         """All changes of a scope that are at hand; empty if there is no such scope."""

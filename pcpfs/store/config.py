@@ -1,0 +1,79 @@
+"""`pcpfs.toml` and the other files that are generated once, the same bytes for the same version."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pcpfs.errors import Corrupt, UsageError
+from pcpfs.model.ids import StoreId
+from pcpfs.model.pages import Principal
+
+FORMAT = 0
+POLICIES = ("strict", "linked", "global")
+
+GIT_ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -merge\n"
+GIT_IGNORE = b".pcpfs/\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings of a store; a person may edit them."""
+
+    store_id: StoreId
+    owner: Principal
+    default_policy: str = "global"
+    index: str = "whoosh"
+
+    def encode(self) -> bytes:
+        return (
+            "# A pcpfs store. You may edit the settings below; format and store_id stay.\n"
+            f"format = {FORMAT}\n"
+            f'store_id = "{self.store_id}"\n'
+            f'owner = "{self.owner}"\n'
+            "\n"
+            "# What a search covers that names no scope and no policy: strict, linked or global.\n"
+            f'default_policy = "{self.default_policy}"\n'
+            "# The search engine: whoosh, or memory (kept in RAM, for small stores).\n"
+            f'index = "{self.index}"\n'
+        ).encode()
+
+    @classmethod
+    def decode(cls, raw: bytes, path: str) -> Config:
+        """Read `pcpfs.toml`; Corrupt, naming the path, where it is damaged or of a newer format."""
+        try:
+            value = tomllib.loads(raw.decode("utf-8"))
+            if value["format"] != FORMAT:
+                raise Corrupt(
+                    f"{path} is of format {value['format']}, this pcpfs reads format {FORMAT}; "
+                    "use a newer pcpfs",
+                    path=path,
+                )
+            config = cls(
+                StoreId(value["store_id"]),
+                Principal(value["owner"]),
+                value.get("default_policy", "global"),
+                value.get("index", "whoosh"),
+            )
+        except (ValueError, KeyError, TypeError, UsageError) as error:
+            raise Corrupt(
+                f"{path} cannot be read: {error}; repair it by hand", path=path
+            ) from error
+        _check(config, path)
+        return config
+
+
+def _check(config: Config, path: str) -> None:
+    if config.default_policy not in POLICIES:
+        raise Corrupt(f"{path}: default_policy is one of {', '.join(POLICIES)}", path=path)
+
+
+def generated_files() -> dict[str, bytes]:
+    """Files that explain and protect a store, by path."""
+    templates = files("pcpfs.store") / "templates"
+    return {
+        ".gitattributes": GIT_ATTRIBUTES,
+        ".gitignore": GIT_IGNORE,
+        **{name: (templates / name).read_bytes() for name in ("README.md", "AGENTS.md")},
+    }

@@ -1,0 +1,305 @@
+"""One atomic operation: collects objects and changes, makes them durable, then tells everybody.
+
+Order (DESIGN §2): intent → payloads, frames, revisions → changes = acknowledged → catalog →
+`tree/` → git commit → intent removed. A crash before the changes leaves nothing that counts; one
+after them is finished by `recover` at the next opening.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import Busy
+from pcpfs.git import CommitId, Git, Person
+from pcpfs.model.changes import Change, Event, ScopeTitled
+from pcpfs.model.frames import Extraction
+from pcpfs.model.ids import ChangeId, CloneId, Digest, PageId, RevisionId
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import Namespace
+from pcpfs.model.pages import Principal, Revision
+from pcpfs.store import layout
+from pcpfs.store.catalog import Catalog, decode_list
+from pcpfs.store.fold import fold_page, fold_scope
+from pcpfs.store.objects import Objects
+from pcpfs.store.rows import Bodies, PageRows, page_rows, scope_rows
+from pcpfs.store.tree import Tree
+
+INTENT = "intent.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a transaction works with; all of it belongs to one open store."""
+
+    root: Path
+    local_folder: Path
+    disk: Disk
+    git: Git
+    objects: Objects
+    catalog: Catalog
+    tree: Tree
+    clone: CloneId
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The outcome: the commit, and edits in `tree/` that were left alone."""
+
+    commit: CommitId | None
+    left: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Transaction:
+    """Collects what one operation writes. Nothing is on disk before `commit`.
+
+    Only under the store's writer lock. `at` is the record time of all its changes.
+    """
+
+    shop: Workshop
+    operation: str
+    actor: Principal
+    at: Instant
+    _objects: dict[str, bytes] = field(default_factory=dict)
+    _change_files: dict[str, bytes] = field(default_factory=dict)
+    _payloads: dict[Digest, bytes] = field(default_factory=dict)
+    _extractions: dict[tuple[Digest, str], Extraction] = field(default_factory=dict)
+    _revisions: dict[RevisionId, Revision] = field(default_factory=dict)
+    _pages: dict[PageId, tuple[Namespace, dict[ChangeId, Change]]] = field(default_factory=dict)
+    _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
+
+    def payload(self, namespace: Namespace, raw: bytes) -> Digest:
+        """Keep these bytes; writing the same bytes again costs nothing."""
+        digest = Digest.of(raw)
+        self._objects[layout.payload_file(namespace, digest)] = raw
+        self._payloads[digest] = raw
+        return digest
+
+    def extraction(self, namespace: Namespace, digest: Digest, seen: Extraction) -> None:
+        """Keep what an adapter saw in the payload of that digest."""
+        path = layout.frames_file(namespace, digest, seen.adapter_tag)
+        if path not in self._objects:
+            self._objects[path] = seen.encode()
+        self._extractions[digest, seen.adapter_tag] = seen
+
+    def revision(self, revision: Revision) -> RevisionId:
+        """Keep an envelope."""
+        raw = revision.encode()
+        revision_id = RevisionId.of(raw)
+        path = layout.revision_file(revision.namespace, revision.page, revision_id)
+        self._objects[path] = raw
+        self._revisions[revision_id] = revision
+        return revision_id
+
+    def change(self, namespace: Namespace, page: PageId, *events: Event) -> ChangeId:
+        """Say what happened to a page; after all changes of it that this store has seen."""
+        own = self._pages.setdefault(page, (namespace, {}))[1]
+        row = None if own else self.shop.catalog.page(page)
+        return self._add(namespace, page, own, row and row.latest, events)
+
+    def scope_change(self, namespace: Namespace, *events: Event) -> ChangeId:
+        """Say what happened to a scope."""
+        own = self._scopes.setdefault(namespace, {})
+        rows = [row for row in self.shop.catalog.scopes() if row.scope == namespace]
+        return self._add(namespace, None, own, rows[0].latest if rows else None, events)
+
+    def ensure_scope(self, namespace: Namespace, title: str) -> None:
+        """The first write into a scope creates it."""
+        known = any(row.scope == namespace for row in self.shop.catalog.scopes())
+        if not known and namespace not in self._scopes:
+            self.scope_change(namespace, ScopeTitled(title))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._change_files
+
+    def commit(
+        self,
+        subject: str,
+        trailers: Iterable[tuple[str, str]] = (),
+        extra: Mapping[str, bytes] | None = None,
+    ) -> Committed:
+        """Make it durable and tell catalog, `tree/` and git. Raises before anything is
+        acknowledged or not at all; what fails after that is a warning, finished at the next
+        opening. `extra` are generated files outside of `scopes/`."""
+        others = dict(extra or {})
+        paths = [*self._objects, *self._change_files, *others]
+        intent = Intent(subject, tuple(trailers), str(self.actor), tuple(paths))
+        intent.write(self.shop)
+        self._make_durable(others)
+        rows = list(self._page_rows())
+        claims = _claims(self.shop.catalog, rows)
+        with self.shop.catalog.writing():
+            self.shop.catalog.replace_pages(rows)
+            for namespace in self._scopes:
+                refold_scope(self.shop, namespace)
+        files = {**self._objects, **self._change_files, **others}
+        return conclude(self.shop, intent, files, list(self._pages), claims=claims, at=self.at)
+
+    def _add(
+        self,
+        namespace: Namespace,
+        page: PageId | None,
+        own: dict[ChangeId, Change],
+        latest: str | None,
+        events: Sequence[Event],
+    ) -> ChangeId:
+        after = [list(own)[-1]] if own else [ChangeId(c) for c in decode_list(latest or "[]")]
+        change = Change(
+            namespace,
+            page,
+            self.at,
+            self.shop.clone,
+            self.actor,
+            self.operation,
+            tuple(sorted(after)),
+            tuple(events),
+        )
+        raw = change.encode()
+        change_id = ChangeId.of(raw)
+        own[change_id] = change
+        self._change_files[layout.change_file(namespace, page, change_id)] = raw
+        return change_id
+
+    def _make_durable(self, others: Mapping[str, bytes]) -> None:
+        base = os.fspath(self.shop.root)
+        with self.shop.disk.batch(self.shop.local_folder) as batch:
+            for path, raw in others.items():
+                batch.write(f"{base}/{path}", raw)
+            for path, raw in self._objects.items():
+                batch.write_once(f"{base}/{path}", raw)
+            batch.barrier()
+            for path, raw in self._change_files.items():
+                batch.write_once(f"{base}/{path}", raw)
+
+    def _page_rows(self) -> Iterator[PageRows]:
+        for page, (namespace, own) in self._pages.items():
+            changes = self.shop.objects.page_changes(namespace, page, own)
+            yield page_rows(fold_page(page, namespace, changes), self._bodies(namespace, page))
+
+    def _bodies(self, namespace: Namespace, page: PageId) -> Bodies:
+        stored = bodies(self.shop.objects, namespace, page)
+        return Bodies(
+            revision=lambda r: self._revisions.get(r) or stored.revision(r),
+            extraction=lambda d, tag: self._extractions.get((d, tag)) or stored.extraction(d, tag),
+            payload=lambda d: self._payloads[d] if d in self._payloads else stored.payload(d),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a transaction is about to write: enough to finish it after a crash."""
+
+    subject: str
+    trailers: tuple[tuple[str, str], ...]
+    actor: str
+    paths: tuple[str, ...]
+
+    def write(self, shop: Workshop) -> None:
+        members = [self.subject, self.trailers, self.actor, self.paths]
+        shop.disk.write(shop.local_folder / INTENT, json.dumps(members).encode())
+
+    @classmethod
+    def read(cls, shop: Workshop) -> Intent | None:
+        """The intent of a crashed transaction, if there is one."""
+        try:
+            raw = shop.disk.read(shop.local_folder / INTENT)
+        except FileNotFoundError:
+            return None
+        subject, trailers, actor, paths = json.loads(raw)
+        return cls(subject, tuple((k, v) for k, v in trailers), actor, tuple(paths))
+
+
+def conclude(
+    shop: Workshop,
+    intent: Intent,
+    files: Mapping[str, bytes],
+    pages: Sequence[PageId],
+    *,
+    claims: Iterable[tuple[str, str]],
+    at: Instant,
+) -> Committed:
+    """Lay `tree/`, commit, and take the intent away; the last part of every transaction."""
+    laid = shop.tree.lay(shop.catalog, pages, claims)
+    changed = [*files.items(), *laid.written.items(), *((path, None) for path in laid.removed)]
+    message = intent.subject + "\n\n" + "".join(f"{k}: {v}\n" for k, v in intent.trailers)
+    before = shop.git.head()
+    warnings: tuple[str, ...] = ()
+    try:
+        commit: CommitId | None = shop.git.commit(
+            changed, message, at, Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
+        )
+    except Busy as error:
+        if "commit" not in error.fields:
+            raise
+        return Committed(CommitId(str(error.fields["commit"])), laid.left, (error.message,))
+    if shop.catalog.meta("commit") == (before or ""):
+        with shop.catalog.writing():
+            shop.catalog.set_meta("commit", commit or "")
+    shop.disk.remove(shop.local_folder / INTENT)
+    warnings += tuple(
+        f"{path} holds an edit of yours and was left as it is; the page itself is written"
+        for path in laid.left
+    )
+    return Committed(commit, laid.left, warnings)
+
+
+def recover(shop: Workshop, intent: Intent, at: Instant) -> Committed:
+    """Finish what a crashed transaction had acknowledged. Only under the writer lock."""
+    there = {path: raw for path in intent.paths if (raw := _content(shop, path)) is not None}
+    pages = {found[1]: found[0] for path in there if (found := layout.page_of(path))}
+    claims: list[tuple[str, str]] = []
+    with shop.catalog.writing():
+        rows = [r for page, ns in pages.items() if (r := refolded(shop, ns, page)) is not None]
+        claims = _claims(shop.catalog, rows)
+        shop.catalog.replace_pages(rows)
+        for namespace in {ns for path in there if (ns := layout.scope_of(path))}:
+            refold_scope(shop, namespace)
+    return conclude(shop, intent, there, list(pages), claims=claims, at=at)
+
+
+def refolded(shop: Workshop, namespace: Namespace, page: PageId) -> PageRows | None:
+    """The rows of a page from its files; None if it has no changes."""
+    changes = shop.objects.page_changes(namespace, page)
+    if not changes:
+        return None
+    state = fold_page(page, namespace, changes)
+    return page_rows(state, bodies(shop.objects, namespace, page))
+
+
+def refold_scope(shop: Workshop, namespace: Namespace) -> None:
+    """Bring the rows of a scope itself up to date with its files."""
+    changes = shop.objects.scope_changes(namespace)
+    if changes:
+        shop.catalog.replace_scope(*scope_rows(fold_scope(namespace, changes)))
+    else:
+        shop.catalog.remove_scope(namespace)
+
+
+def bodies(objects: Objects, namespace: Namespace, page: PageId) -> Bodies:
+    """What the files of a store hold for one page."""
+    return Bodies(
+        revision=lambda revision: objects.revision(namespace, page, revision),
+        extraction=lambda digest, tag: objects.extraction(namespace, digest, tag),
+        payload=lambda digest: objects.payload(namespace, digest),
+    )
+
+
+def _claims(catalog: Catalog, rows: Sequence[PageRows]) -> list[tuple[str, str]]:
+    """The claims that these pages gave up or take: others may have to move."""
+    before = [row for rows_ in rows if (row := catalog.page(rows_.page.page_id))]
+    both = before + [rows_.page for rows_ in rows]
+    return sorted({(row.scope, row.claim) for row in both if row.claim})
+
+
+def _content(shop: Workshop, path: str) -> bytes | None:
+    try:
+        return shop.disk.read(shop.root / path)
+    except FileNotFoundError:
+        return None
