@@ -1,0 +1,152 @@
+"""One call of a command: the store it works on, and what it prints."""
+
+from __future__ import annotations
+
+import base64
+import getpass
+import json
+import re
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from pcpfs.cli.settings import Settings, debugging, no_store
+from pcpfs.cli.text import safe
+
+if TYPE_CHECKING:
+    from pcpfs.cli.progress import TerminalProgress
+    from pcpfs.sources.service import Sources
+    from pcpfs.store.session import Session
+    from pcpfs.store.store import Store
+
+
+def document(answer: object) -> bytes:
+    """One line of JSON, UTF-8."""
+    from pcpfs.model.answers import plain  # noqa: PLC0415 (help and version answer nothing)
+
+    text = json.dumps(plain(answer), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def content(raw: bytes) -> dict[str, str]:
+    """Bytes as a member of a document: `text` if they are UTF-8, else `base64`."""
+    try:
+        return {"text": raw.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode("ascii")}
+
+
+class Call:
+    """Given to a command's function: opens the store when it is first asked for, closes it after,
+    and prints an answer either as one JSON document or as lines for people."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
+
+    @cached_property
+    def store(self) -> Store:
+        from pcpfs.store.store import Store  # noqa: PLC0415 (help needs no store)
+
+        show_warnings_of_ours()
+        path = self.settings.named_store or Store.find(Path.cwd()) or user_store()
+        return self._open.enter_context(Store.open(path, wait=self.settings.wait))
+
+    @cached_property
+    def session(self) -> Session:
+        """The session of `--as`, else of the owner."""
+        return self.store.session(self.settings.principal or self.store.owner)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The source trees of this store."""
+        from pcpfs.sources.service import Sources  # noqa: PLC0415 (see `store`)
+
+        return Sources(self.store, self.session)
+
+    def create_store(self, path: Path, *, nested: bool) -> Store:
+        """Make a store that belongs to `--as`, else to the user of this machine."""
+        from pcpfs.model.pages import Principal  # noqa: PLC0415 (see `document`)
+        from pcpfs.store.store import Store  # noqa: PLC0415 (see `store`)
+
+        owner = self.settings.principal or Principal("user:" + login_name())
+        return self._open.enter_context(Store.init(path, owner=owner, nested=nested))
+
+    def progress(self) -> AbstractContextManager[TerminalProgress | None]:
+        """A progress bar on a terminal, else nothing."""
+        if self.settings.json or not sys.stderr.isatty():
+            return nullcontext()
+        from pcpfs.cli.progress import TerminalProgress  # noqa: PLC0415 (rich is slow to import)
+
+        return TerminalProgress()
+
+    def answer(self, answer: object, lines: Iterable[str]) -> None:
+        """Print the answer: with --json as it is, else its lines."""
+        if self.settings.json:
+            self.raw(document(answer))
+        else:
+            for line in lines:
+                click.echo(line)
+
+    def raw(self, content: bytes) -> None:
+        """Write exactly these bytes to standard output."""
+        stream = click.get_binary_stream("stdout")
+        stream.write(content)
+        stream.flush()
+
+    def note(self, text: str) -> None:
+        """Tell a person something that is no part of the answer."""
+        click.echo(f"pcpfs: {safe(text)}", err=True)
+
+
+def user_store() -> Path:
+    """The store of this user, if there is one."""
+    import platformdirs  # noqa: PLC0415 (seldom needed)
+
+    from pcpfs.store.layout import CONFIG  # noqa: PLC0415 (see `store`)
+
+    path = platformdirs.user_data_path("pcpfs")
+    if not (path / CONFIG).is_file():
+        raise no_store()
+    return path
+
+
+def login_name() -> str:
+    """The user's name as it may stand in a principal."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = ""
+    return re.sub(r"[\s\x00-\x1f\x7f]", "-", name)[:100] or "owner"
+
+
+def show_warnings_of_ours() -> None:
+    """Log records of pcpfs from WARNING on go to standard error, one line each."""
+    import logging  # noqa: PLC0415 (only a store logs)
+
+    if debugging():
+        logging.basicConfig(level=logging.DEBUG)
+        return
+    stream = logging.StreamHandler()
+    stream.setFormatter(logging.Formatter("pcpfs: %(message)s"))
+    logging.getLogger().addHandler(logging.NullHandler())
+    logger = logging.getLogger("pcpfs")
+    logger.handlers[:] = [stream]
+    logger.propagate = False

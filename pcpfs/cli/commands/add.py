@@ -1,0 +1,42 @@
+"""`pcpfs add`: take a source tree in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pcpfs.cli.call import Call
+from pcpfs.cli.command import Command
+from pcpfs.cli.reports import sync_lines
+
+MIB = 1 << 20
+
+
+@click.command(
+    cls=Command,
+    section="Sources",
+    writes=True,
+    examples=[
+        "pcpfs add . --scope project:tides",
+        "pcpfs add ~/src/tidebook --scope project:tides --root book --include '*.py'",
+    ],
+)
+@click.option("--scope", required=True, metavar="SCOPE", help="Where, such as project:tides.")
+@click.option("--root", "name", metavar="NAME", help="What to call it; else the folder's name.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only such files; repeatable.")
+@click.option("--local", is_flag=True, help="Keep it out of git: it is not shared with clones.")
+@click.option(
+    "--max-bytes", type=click.IntRange(1), default=MIB, show_default=True, help="Skip larger files."
+)
+@click.argument("path", metavar="PATH")
+def command(call: Call, *, path: str, **given: Any) -> None:
+    """Take a folder of sources in.
+
+    Each file becomes a page, each definition a symbol that pages can cite. What .gitignore and
+    .pcpfsignore name is left out, so are binaries and links that lead away.
+    """
+    with call.progress() as progress:
+        report = call.sources.add(Path(path).absolute(), progress=progress, **given)
+    call.answer(report, sync_lines(report))

@@ -1,0 +1,74 @@
+"""`pcpfs extract`: the symbols of files, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import click
+
+from pcpfs.cli.call import Call
+from pcpfs.cli.command import Command
+from pcpfs.cli.failure import Failure
+from pcpfs.cli.source_files import HEAD, read_file, registry
+from pcpfs.cli.text import columns, plural, safe, styled
+from pcpfs.errors import PcpfsError
+from pcpfs.model.frames import Symbol
+from pcpfs.ports import AdapterRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedFile:
+    """What was seen in one file; `skipped` says why nothing was."""
+
+    path: str
+    language: str | None = None
+    error_count: int = 0
+    skipped: str | None = None
+    notes: tuple[str, ...] = ()
+    frames: tuple[Symbol, ...] = ()
+
+
+@click.command(
+    cls=Command,
+    section="Sources",
+    examples=["pcpfs extract tidebook/almanac.py", "pcpfs extract --json gauged/*.go"],
+)
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+def command(call: Call, paths: tuple[str, ...]) -> int:
+    """Print the symbols of source files.
+
+    Needs no store. A file that cannot be read is named, the others are printed all the same.
+    """
+    adapters = registry()
+    files: list[ExtractedFile] = []
+    failure: Failure | None = None
+    for path in paths:
+        try:
+            files.append(extract(adapters, path))
+        except PcpfsError as error:
+            files.append(ExtractedFile(path, skipped=error.message))
+            failure = failure or Failure.of(error)
+    call.answer({"files": files, "error": failure}, _lines(files))
+    return failure.exit_code if failure else 0
+
+
+def extract(adapters: AdapterRegistry, path: str) -> ExtractedFile:
+    """Look at one file through the adapter for its name and content."""
+    source = read_file(path)
+    seen = adapters.for_source(path, source[:HEAD]).extract(source)
+    limited = "; ".join(seen.notes) if seen.notes and not seen.symbols else None
+    return ExtractedFile(path, seen.language, seen.error_count, limited, seen.notes, seen.symbols)
+
+
+def _lines(files: Sequence[ExtractedFile]) -> Iterator[str]:
+    for file in files:
+        count = plural(len(file.frames), "symbol")
+        broken = f", {plural(file.error_count, 'place')} did not parse" if file.error_count else ""
+        told = file.skipped or "; ".join([f"{file.language}, {count}{broken}", *file.notes])
+        yield f"{styled(safe(file.path), 'bold')}  {safe(told)}"
+        rows = [
+            (f"  {s.lines[0]}-{s.lines[1]}", s.kind, safe(s.qualified_name), safe(s.signature))
+            for s in file.frames
+        ]
+        yield from columns(rows, ("dim", "cyan", "bold")) if rows else ()

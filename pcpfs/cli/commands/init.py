@@ -1,0 +1,41 @@
+"""`pcpfs init`: make a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from pcpfs.cli.call import Call
+from pcpfs.cli.command import Command
+from pcpfs.cli.text import safe, styled
+
+
+@click.command(
+    cls=Command,
+    section="Start",
+    writes=True,
+    examples=["pcpfs init", "pcpfs init ~/context", "pcpfs -C ~/context init"],
+)
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--nested", is_flag=True, help="Allow a store inside another git repository.")
+def command(call: Call, folder: str | None, nested: bool) -> None:
+    """Make a store.
+
+    It lies in DIR, else in -C or $PCPFS_STORE, else in this folder, which must be empty.
+    """
+    path = Path(folder).absolute() if folder else call.settings.named_store or Path.cwd()
+    store = call.create_store(path, nested=nested)
+    answer = {
+        "store_id": store.store_id,
+        "path": str(store.path),
+        "format": store.format,
+        "owner": store.owner,
+    }
+    call.answer(answer, _lines(str(store.path)))
+
+
+def _lines(path: str) -> Iterator[str]:
+    yield f"made the store {styled(safe(path), 'bold')}"
+    yield "next: pcpfs add PATH --scope project:NAME, or pcpfs write --scope project:NAME FILE"

@@ -1,0 +1,3 @@
+"""Look at the scopes of a store."""
+
+SECTION = "Store"

@@ -1,0 +1,55 @@
+"""`pcpfs show`: a page, a revision or a symbol."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from pcpfs.cli.call import Call, document
+from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_pins
+from pcpfs.cli.subject import PROJECTIONS, Subject
+from pcpfs.model.answers import plain
+
+if TYPE_CHECKING:
+    from pcpfs.model.answers import Pins
+
+
+@click.command(
+    cls=Command,
+    section="Read",
+    examples=[
+        "pcpfs show glossary.md",
+        "pcpfs show pg_01k0w3v5c8e2f9 --projection payload",
+        "pcpfs show glossary.md@rev_3fa90c11d2e4 --json",
+        "pcpfs show fr_4h6j7k8m9n --as-of 2026-03-01",
+    ],
+)
+@click.option(
+    "--projection",
+    type=click.Choice(list(PROJECTIONS)),
+    metavar="NAME",
+    help=f"Only this part: {', '.join(PROJECTIONS)}. "
+    "Without --json, payload writes exactly the bytes.",
+)
+@with_pins
+@click.argument("given", metavar="ID[@REV]")
+def command(call: Call, given: str, projection: str | None, pins: Pins) -> None:
+    """Show a page or a symbol with its text.
+
+    ID is a page, revision or symbol id (or the first 8 characters or more of one), or a path in
+    tree/.
+    """
+    subject = Subject(call.session, given, pins)
+    if call.settings.json:
+        call.raw(document(subject.document(projection)))
+    elif projection == "payload":
+        call.raw(subject.bytes)
+    elif projection:
+        part = plain(subject.document(projection))
+        click.echo(json.dumps(part, ensure_ascii=True, indent=2))
+    else:
+        for line in subject.lines():
+            click.echo(line)  # fmt: skip

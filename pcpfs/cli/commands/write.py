@@ -1,0 +1,39 @@
+"""`pcpfs write`: a new page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pcpfs.cli.call import Call
+from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_description
+from pcpfs.cli.payload import media_type_for, read_payload
+from pcpfs.cli.written import written_lines
+
+
+@click.command(
+    cls=Command,
+    section="Write",
+    writes=True,
+    examples=[
+        "pcpfs write --scope project:tides docs/glossary.md",
+        "echo 'Ask the harbour master.' | pcpfs write --scope project:tides --title Surge -",
+        "pcpfs write --scope project:tides --key import-7 --tag imported docs/saint-malo.txt",
+    ],
+)
+@click.option("--scope", required=True, metavar="SCOPE", help="Where, such as project:tides.")
+@click.option("--path", metavar="PATH", help="Its place in tree/; else made from the title.")
+@click.option("--key", metavar="KEY", help="Writing twice with the same key writes once.")
+@with_description
+@click.argument("file", metavar="FILE|-")
+def command(call: Call, *, scope: str, media_type: str | None, file: str, **given: Any) -> None:
+    """Write a new page.
+
+    The text comes from a file, or from standard input with '-'.
+    """
+    content = read_payload(file)
+    media_type = media_type or media_type_for(file, content)
+    written = call.session.write(scope, content, media_type=media_type, **given)
+    call.answer(written, written_lines("wrote", written))

@@ -1,0 +1,38 @@
+"""The payload of a write: a file or standard input."""
+
+from __future__ import annotations
+
+import errno
+
+import click
+
+from pcpfs.cli.source_files import read_file
+from pcpfs.errors import Unavailable
+
+BYTES, MARKDOWN = "application/octet-stream", "text/markdown"
+
+
+def read_payload(given: str) -> bytes:
+    """The bytes of a file, or of standard input for `-`."""
+    if given != "-":
+        return read_file(given)
+    try:
+        return click.get_binary_stream("stdin").read()
+    except OSError as error:
+        reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+        raise Unavailable(f"standard input cannot be read: {reason}") from error
+
+
+def media_type_for(given: str, content: bytes) -> str:
+    """What the file's ending tells, else Markdown for UTF-8 text, else bytes."""
+    from pcpfs.model.names import media_type_of  # noqa: PLC0415 (help needs no model)
+
+    told = media_type_of(given) if given != "-" else None
+    return told or (MARKDOWN if _is_text(content) else BYTES)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False

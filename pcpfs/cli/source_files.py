@@ -1,0 +1,38 @@
+"""Source files given on the command line, and the adapters that read them."""
+
+from __future__ import annotations
+
+import stat
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from pcpfs.errors import NotFound, Unavailable, UsageError
+from pcpfs.ports import AdapterRegistry
+
+HEAD = 512
+
+
+def registry() -> AdapterRegistry:
+    """The adapters that are installed."""
+    found = sorted(entry_points(group="pcpfs.adapters"), key=lambda point: point.name)
+    if not found:
+        raise Unavailable("no adapters are installed; install pcpfs again")
+    made: AdapterRegistry = found[0].load()()
+    return made
+
+
+def read_file(given: str) -> bytes:
+    """The bytes of a regular file that a person named."""
+    path = Path(given)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise UsageError(f"{given} is a folder; name files", path=given)
+        if not stat.S_ISREG(mode):
+            raise UsageError(f"{given} is no regular file", path=given)
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFound(f"{given}: there is no such file", path=given) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Unavailable(f"{given} cannot be read: {reason}", path=given) from error

@@ -1,0 +1,105 @@
+"""The parts in which a page or a symbol can be read (PCP ReadPages)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pcpfs.cli.call import content
+from pcpfs.cli.shown import frame_lines, page_lines
+from pcpfs.errors import NotFound, Unavailable, UsageError
+from pcpfs.model.answers import plain
+
+if TYPE_CHECKING:
+    from pcpfs.model.answers import FrameView, Manifest, Pins
+    from pcpfs.store.session import Session
+
+PROJECTIONS = ("manifest", "payload", "source_spans", "relations", "facets", "history")
+
+
+class Subject:
+    """What `show` shows: a page at a revision, or one symbol, as the pins see it."""
+
+    def __init__(self, session: Session, given: str, pins: Pins) -> None:
+        self._session = session
+        self._pins = pins
+        self._given, page = _split(given)
+        ref = session.resolve(self._given)
+        if page is not None and session.resolve(page).page_id != ref.page_id:
+            raise NotFound(f"{self._given} is no revision of {page}")
+        self.is_frame = ref.kind == "frame"
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return self._session.manifest(self._given, self._pins)
+
+    @cached_property
+    def frame(self) -> FrameView:
+        return self._session.frame(self._given, self._pins)
+
+    @cached_property
+    def bytes(self) -> bytes:
+        """The payload, or exactly the symbol."""
+        read = self._session.frame_source if self.is_frame else self._session.payload
+        return read(self._given, self._pins)
+
+    @property
+    def bytes_if_held(self) -> bytes | None:
+        """None where the bytes are no longer kept."""
+        try:
+            return self.bytes
+        except Unavailable:
+            return None
+
+    def lines(self) -> Iterator[str]:
+        """The whole for people."""
+        if self.is_frame:
+            return frame_lines(self.frame, self.bytes)
+        return page_lines(self.manifest, self.bytes_if_held)
+
+    def document(self, projection: str | None) -> dict[str, object]:
+        """The JSON of one projection, with the ids that it belongs to; without one, the manifest,
+        or the symbol with its text."""
+        if self.is_frame:
+            return self._frame_document(projection)
+        if projection in (None, "manifest"):
+            return _members(self.manifest)
+        ids = {"page_id": self.manifest.page_id, "revision_id": self.manifest.revision_id}
+        return {**ids, **self._projected(projection)}
+
+    def _frame_document(self, projection: str | None) -> dict[str, object]:
+        if projection == "manifest":
+            return _members(self.frame)
+        if projection in (None, "payload"):
+            return {**_members(self.frame), **content(self.bytes)}
+        raise UsageError(
+            f"a symbol has no projection {projection}; it has manifest and payload, "
+            f"its file is {self.frame.page_id}"
+        )
+
+    def _projected(self, projection: str | None) -> dict[str, object]:
+        session, given, pins = self._session, self._given, self._pins
+        if projection == "payload":
+            return {"payload": self.manifest.payload, **content(self.bytes)}
+        if projection == "relations":
+            return {"relations": session.relations(given, pins)}
+        if projection == "source_spans":
+            return {"source_spans": session.source_spans(given, pins)}
+        if projection == "facets":
+            return {"facets": session.facets(given, pins)}
+        return {"revisions": session.log(self.manifest.page_id)}
+
+
+def _split(given: str) -> tuple[str, str | None]:
+    """What to read, and of which page it must be: `ID@REV` is REV of ID."""
+    page, mark, revision = given.rpartition("@")
+    if mark and revision.startswith("rev_"):
+        return revision, page
+    return given, None
+
+
+def _members(answer: object) -> dict[str, object]:
+    members = plain(answer)
+    assert isinstance(members, dict)
+    return members
