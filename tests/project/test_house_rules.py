@@ -150,9 +150,12 @@ RULES = (
     Rule("import GitPython", imports("git", "gitdb"), ("pcpfs/git",), ("import git",)),
     Rule(
         "start processes",
-        imports("subprocess", "pty", "os.system", "os.popen", "os.execv", "os.fork"),
+        lambda node, names: (
+            imports("subprocess", "pty")(node, names)
+            or uses("os.system", "os.popen", "os.execv", "os.execvp", "os.fork")(node, names)
+        ),
         ("pcpfs/git",),
-        ("from subprocess import run", "from os import fork"),
+        ("from subprocess import run", "from os import fork\nfork()", "import os\nos.system(c)"),
     ),
     Rule(
         "import tree-sitter",
@@ -175,10 +178,14 @@ RULES = (
         ("from datetime import datetime\ndatetime.now()", "import time\nt = time.time"),
     ),
     Rule(
+        # disk.py draws the names of temporary files.
         "draw random numbers",
-        imports("random", "secrets", "uuid", "uuid_utils", "os.urandom"),
-        ("pcpfs/clock.py",),
-        ("import secrets",),
+        lambda node, names: (
+            imports("random", "secrets", "uuid", "uuid_utils")(node, names)
+            or uses("os.urandom")(node, names)
+        ),
+        ("pcpfs/clock.py", "pcpfs/disk.py"),
+        ("import secrets", "import os\nos.urandom(8)"),
     ),
     Rule("print", uses("print"), ("pcpfs/cli/",), ("print(1)",)),
     Rule(
