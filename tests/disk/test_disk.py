@@ -6,10 +6,13 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import filelock  # noqa: F401 (before this process may be another user who cannot read it)
 import pytest
 from pcpfs_conformance.broken_disks import FailingCalls
 
@@ -143,9 +146,13 @@ def test_a_batch_writes_over_and_removes(tmp_path: Path) -> None:
 
 
 def test_an_error_inside_a_batch_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), Disk().batch(tmp_path / "staging") as batch:
-        batch.write(tmp_path / "out", b"1")
-        raise KeyError
+    def interrupted() -> None:
+        with Disk().batch(tmp_path / "staging") as batch:
+            batch.write(tmp_path / "out", b"1")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
     assert files(tmp_path) == {}
 
 
@@ -192,18 +199,36 @@ def test_a_full_disk_is_told_by_the_real_system_call() -> None:
     assert caught.value.errno == errno.ENOSPC
 
 
-@pytest.mark.skipif(AS_ROOT, reason="root may write everywhere")
-def test_a_read_only_folder_is_told_and_keeps_its_files(tmp_path: Path) -> None:
-    Disk().write(tmp_path / "f", b"old")
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(ReadOnly):
-            Disk().write(tmp_path / "f", b"new")
-        with pytest.raises(ReadOnly):
-            Disk().remove(tmp_path / "f")
-        assert Disk().read(tmp_path / "f") == b"old"
-    finally:
-        tmp_path.chmod(0o700)
+@pytest.fixture
+def others_folder() -> Iterator[Path]:
+    """A folder with one file that this process may read but not change; root becomes nobody."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        Disk().write(folder / "f", b"old")
+        folder.chmod(0o555)
+        if AS_ROOT:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            if AS_ROOT:
+                os.seteuid(0)
+            folder.chmod(0o700)
+
+
+def test_a_read_only_folder_is_told_and_keeps_its_files(others_folder: Path) -> None:
+    disk = Disk()
+    for attempt in (
+        lambda: disk.write(others_folder / "f", b"new"),
+        lambda: disk.write(others_folder / "p/q", b"new"),
+        lambda: disk.remove(others_folder / "f"),
+        lambda: disk.remove_tree(others_folder / "f"),
+        lambda: disk.batch(others_folder / "staging").__enter__(),
+        lambda: disk.lock(others_folder / "lock").__enter__(),
+    ):
+        with pytest.raises(ReadOnly, match="check the permissions"):
+            attempt()
+    assert files(others_folder) == {"f": b"old"}
 
 
 def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
