@@ -1,0 +1,259 @@
+"""Runs adapters in other processes, so that a file on which one hangs or crashes can be named.
+
+The workers are plain interpreters that talk over a socket pair. (`multiprocessing` would run the
+caller's main module again in each of them, which a library cannot ask of every script.)
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe, wait
+from types import TracebackType
+from typing import Self
+
+from pcpfs.model.frames import Extraction
+from pcpfs.ports import AdapterRegistry
+from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted, extract
+
+_log = logging.getLogger(__name__)
+_BOOT = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from pcpfs.sources.extraction_worker import serve; serve(int(sys.argv[1]))"
+)
+_INLINE_BYTES = 1_048_576
+_INLINE_FILE_BYTES = 131_072
+_CHUNK_BYTES = 262_144
+_CHUNK_FILES = 32
+_START_SECONDS = 60.0
+
+Source = tuple[str, bytes]
+Answer = Extraction | Unextracted
+
+
+class _NoWorker(Exception):
+    """A worker could not be started; the work is done in this process."""
+
+
+class ExtractionPool:
+    """Extracts batches of files; one caller at a time, so one thread.
+
+    Workers start with the first batch that is worth it (or with `warm`) and stay. A small batch is
+    extracted in this process while there are none: starting them takes longer.
+    """
+
+    def __init__(
+        self, factory: RegistryFactory, workers: int | None = None, seconds_a_file: float = 10.0
+    ) -> None:
+        self._factory = factory
+        self._wanted = workers if workers is not None else len(os.sched_getaffinity(0))
+        self._seconds = seconds_a_file
+        self._workers: list[_Worker] = []
+        self._registry: AdapterRegistry | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def warm(self) -> None:
+        """Start all workers now, so that even the next small file is extracted in one of them."""
+        self._grow(self._wanted)
+
+    def close(self) -> None:
+        """End the workers. The pool can be used again; it starts new ones."""
+        for worker in self._workers:
+            worker.end()
+        self._workers = []
+
+    def extract(self, files: Sequence[Source]) -> Mapping[str, Answer]:
+        """What the adapters see in these files, in the order given; paths must differ.
+
+        A file that took longer than the limit is named as hung and its worker killed; one whose
+        worker died twice is named as crashed.
+        """
+        answers: dict[str, Answer] = {}
+        if self._wanted and (self._workers or not _is_small(files)):
+            answers = self._in_workers(files)
+        missing = [file for file in files if file[0] not in answers]
+        answers |= {path: extract(self._own_registry(), path, source) for path, source in missing}
+        return {path: answers[path] for path, _ in files}
+
+    def _own_registry(self) -> AdapterRegistry:
+        if self._registry is None:
+            self._registry = self._factory()
+        return self._registry
+
+    def _grow(self, count: int) -> None:
+        try:
+            while len(self._workers) < count:
+                self._workers.append(_Worker.start(self._factory))
+        except OSError as error:
+            _log.warning("no further extraction worker: %s", error.strerror)
+
+    def _in_workers(self, files: Sequence[Source]) -> dict[str, Answer]:
+        """Answers to all files, or to some if no worker can be had any more."""
+        run = _Run(deque(_chunks(files)), self._seconds)
+        self._grow(min(self._wanted, len(run.chunks)))
+        try:
+            while run.is_going(self._workers):
+                for worker in run.advance(self._workers):
+                    self._workers.remove(worker)
+                    worker.end()
+                self._grow(min(self._wanted, len(run.chunks)))
+        except _NoWorker as error:
+            _log.warning("extracting without workers: %s", error)
+            self.close()
+        except BaseException:
+            self.close()  # answers that nobody awaits any more must not meet the next batch
+            raise
+        return run.answers
+
+
+def _is_small(files: Sequence[Source]) -> bool:
+    sizes = [len(source) for _, source in files]
+    return sum(sizes) <= _INLINE_BYTES and max(sizes, default=0) <= _INLINE_FILE_BYTES
+
+
+def _chunks(files: Sequence[Source]) -> Iterator[list[Source]]:
+    """Portions of about equal size, the largest files first, so that no worker is left alone with
+    a large one at the end."""
+    chunk: list[Source] = []
+    size = 0
+    for file in sorted(files, key=lambda file: (-len(file[1]), file[0])):
+        if chunk and (size + len(file[1]) > _CHUNK_BYTES or len(chunk) == _CHUNK_FILES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(file)
+        size += len(file[1])
+    if chunk:
+        yield chunk
+
+
+@dataclass(slots=True)
+class _Run:
+    """One batch on its way through the workers."""
+
+    chunks: deque[list[Source]]
+    seconds: float
+    answers: dict[str, Answer] = field(default_factory=dict)
+    suspects: set[str] = field(default_factory=set)
+
+    def is_going(self, workers: Sequence[_Worker]) -> bool:
+        if self.chunks and not workers:
+            raise _NoWorker("none can be started")
+        return bool(self.chunks) or any(worker.in_hand for worker in workers)
+
+    def advance(self, workers: Sequence[_Worker]) -> list[_Worker]:
+        """Hand out work, take what is ready, and return the workers that are lost."""
+        lost = [worker for worker in workers if not self._hand_out(worker)]
+        busy = {worker.connection: worker for worker in workers if worker.is_awaited}
+        patience = min((worker.deadline for worker in busy.values()), default=0.0)
+        ready = wait(list(busy), max(0.0, patience - time.monotonic()))
+        for connection, worker in busy.items():
+            if connection in ready:
+                lost += [] if self._take(worker) else [worker]
+            elif worker.deadline <= time.monotonic():
+                self._name(worker, Trouble.HUNG, f"no answer within {self.seconds:g} s")
+                lost.append(worker)
+        return lost
+
+    def _hand_out(self, worker: _Worker) -> bool:
+        if worker.is_awaited or not self.chunks:
+            return True
+        chunk = self.chunks.popleft()
+        worker.in_hand = deque(chunk)
+        worker.deadline = time.monotonic() + self.seconds
+        try:
+            worker.connection.send(chunk)
+        except OSError:
+            self._lose(worker)
+            return False
+        return True
+
+    def _take(self, worker: _Worker) -> bool:
+        """Take one answer; False if the worker is dead."""
+        try:
+            answer = worker.connection.recv()
+        except (EOFError, OSError):
+            if not worker.ready:
+                raise _NoWorker("a worker ended while starting") from None
+            self._lose(worker)
+            return False
+        if not worker.ready:
+            if answer is not None:
+                raise _NoWorker(answer)
+            worker.ready = True
+            return True
+        path, _ = worker.in_hand.popleft()
+        self.answers[path] = answer
+        worker.deadline = time.monotonic() + self.seconds
+        return True
+
+    def _lose(self, worker: _Worker) -> None:
+        """The worker died of the file in hand; once may be chance, such as lack of memory."""
+        if worker.in_hand and worker.in_hand[0][0] not in self.suspects:
+            self.suspects.add(worker.in_hand[0][0])
+            self.chunks.append([worker.in_hand.popleft()])
+            self._return_rest(worker)
+            return
+        self._name(worker, Trouble.CRASHED, "its worker process died twice")
+
+    def _name(self, worker: _Worker, trouble: Trouble, detail: str) -> None:
+        if not worker.ready:
+            raise _NoWorker("a worker does not start")
+        path, _ = worker.in_hand.popleft()
+        self.answers[path] = Unextracted(path, trouble, detail)
+        self._return_rest(worker)
+
+    def _return_rest(self, worker: _Worker) -> None:
+        if worker.in_hand:
+            self.chunks.appendleft(list(worker.in_hand))
+        worker.in_hand.clear()
+
+
+@dataclass(eq=False, slots=True)
+class _Worker:
+    """One process; `in_hand` are the files that it has not answered yet."""
+
+    process: subprocess.Popen[bytes]
+    connection: Connection
+    in_hand: deque[Source] = field(default_factory=deque)
+    ready: bool = False
+    deadline: float = 0.0
+
+    @classmethod
+    def start(cls, factory: RegistryFactory) -> _Worker:
+        ours, theirs = Pipe()
+        search = [entry for entry in sys.path if entry]
+        command = [sys.executable, "-P", "-c", _BOOT, str(theirs.fileno()), *search]
+        with theirs:
+            process = subprocess.Popen(
+                command,
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        ours.send(factory)
+        return cls(process, ours, deadline=time.monotonic() + _START_SECONDS)
+
+    @property
+    def is_awaited(self) -> bool:
+        return bool(self.in_hand) or not self.ready
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()

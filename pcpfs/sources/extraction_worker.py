@@ -1,0 +1,76 @@
+"""The other side of the extraction pool: a process that is given bytes and answers extractions."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing.connection import Connection
+
+from pcpfs.model.frames import Extraction
+from pcpfs.ports import AdapterRegistry
+
+RegistryFactory = Callable[[], AdapterRegistry]
+"""Makes the registry; picklable by name, so a function at the top of an importable module."""
+
+_HEAD = 8192
+
+
+class Trouble(StrEnum):
+    """Why a file has no extraction."""
+
+    HUNG = "hung"
+    CRASHED = "crashed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unextracted:
+    """An adapter that took too long, took its process down, or raised, on this file."""
+
+    path: str
+    trouble: Trouble
+    detail: str
+
+
+def extract(registry: AdapterRegistry, path: str, source: bytes) -> Extraction | Unextracted:
+    """Run the file's adapter. Adapters promise not to raise; one that does is named, not obeyed."""
+    adapter = registry.for_source(path, source[:_HEAD])
+    try:
+        return adapter.extract(source)
+    except Exception as error:
+        detail = f"the {adapter.name} adapter raised {type(error).__name__}: {error}"
+        return Unextracted(path, Trouble.FAILED, detail)
+
+
+def serve(descriptor: int) -> None:
+    """Answer files one by one until the other side is gone.
+
+    The first message is the factory; the answer to it is None, or why there is no registry. Signals
+    that end the whole process group are the parent's to obey.
+    """
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    os.set_inheritable(descriptor, False)
+    with Connection(descriptor) as parent:
+        try:
+            registry = _registry(parent)
+            while registry is not None:
+                for path, source in parent.recv():
+                    parent.send(extract(registry, path, source))
+        except (EOFError, ConnectionError):
+            return
+
+
+def _registry(parent: Connection) -> AdapterRegistry | None:
+    """The registry, or None once the parent was told why there is none."""
+    try:
+        factory: RegistryFactory = parent.recv()
+        registry = factory()
+    except (ImportError, AttributeError) as error:
+        parent.send(f"{type(error).__name__}: {error}")
+        return None
+    parent.send(None)
+    return registry
