@@ -107,9 +107,9 @@ class Call:
 
     def raw(self, content: bytes) -> None:
         """Write exactly these bytes to standard output."""
-        stream = click.get_binary_stream("stdout")
-        stream.write(content)
-        stream.flush()
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
 
     def note(self, text: str) -> None:
         """Tell a person something that is no part of the answer."""

@@ -69,7 +69,7 @@ def with_filters(function: Function) -> Function:
     @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only pages with this tag.")
     @click.option(
         "--limit",
-        type=click.IntRange(1, 1000),
+        type=click.IntRange(1, 200),
         default=10,
         show_default=True,
         help="How many results.",
@@ -84,7 +84,7 @@ def with_filters(function: Function) -> Function:
         tags: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        from pcpfs.store.search_service import Filters  # noqa: PLC0415 (help needs no store)
+        from pcpfs.store.search_request import Filters  # noqa: PLC0415 (help needs no store)
 
         filters = Filters(kinds=kinds, languages=languages, path=path, tags=tags)
         return function(*args, filters=filters, **others)

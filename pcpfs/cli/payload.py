@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-
-import click
+import sys
 
 from pcpfs.cli.source_files import read_file
 from pcpfs.errors import Unavailable
@@ -17,7 +16,7 @@ def read_payload(given: str) -> bytes:
     if given != "-":
         return read_file(given)
     try:
-        return click.get_binary_stream("stdin").read()
+        return sys.stdin.buffer.read()
     except OSError as error:
         reason = "it is closed" if error.errno == errno.EBADF else error.strerror
         raise Unavailable(f"standard input cannot be read: {reason}") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pcpfs.cli.call import content
 from pcpfs.cli.shown import frame_lines, page_lines
-from pcpfs.errors import NotFound, Unavailable, UsageError
+from pcpfs.errors import Unavailable, UsageError
 from pcpfs.model.answers import plain
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ class Subject:
     def __init__(self, session: Session, given: str, pins: Pins) -> None:
         self._session = session
         self._pins = pins
-        self._given, page = _split(given)
-        ref = session.resolve(self._given)
-        if page is not None and session.resolve(page).page_id != ref.page_id:
-            raise NotFound(f"{self._given} is no revision of {page}")
-        self.is_frame = ref.kind == "frame"
+        self._given = given
+        self.is_frame = session.resolve(given).frame is not None
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -89,14 +86,6 @@ class Subject:
         if projection == "facets":
             return {"facets": session.facets(given, pins)}
         return {"revisions": session.log(self.manifest.page_id)}
-
-
-def _split(given: str) -> tuple[str, str | None]:
-    """What to read, and of which page it must be: `ID@REV` is REV of ID."""
-    page, mark, revision = given.rpartition("@")
-    if mark and revision.startswith("rev_"):
-        return revision, page
-    return given, None
 
 
 def _members(answer: object) -> dict[str, object]:

@@ -48,7 +48,7 @@ class Step:
 @dataclass(slots=True)
 class Tour:
     """Tells the story in an empty folder, with `run` as the command line; `quiet` records it
-    instead of showing it."""
+    instead of showing it. The commands are run with -C, so that no other store can be meant."""
 
     folder: Path
     run: Run
@@ -58,9 +58,8 @@ class Tour:
     def tell(self) -> None:
         """The whole story; StepFailed where it does not go as it should."""
         copy_sample(self.folder / "tidebook")
-        store = self.folder / "context"
-        store.mkdir()
-        with chdir(store):
+        self.store.mkdir()
+        with chdir(self.store):
             self._take_in()
             frame = self._find()
             self._write_about(frame)
@@ -68,6 +67,10 @@ class Tour:
             self._edit()
             self._notice(frame)
             self._look_back(frame, before)
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "context"
 
     def _take_in(self) -> None:
         self._step("Make a store: plain files in a git work tree.", "init")
@@ -102,10 +105,8 @@ class Tour:
     def _notice(self, frame: str) -> None:
         self._step("What holds now is another text, since the edit.", "show", frame)
         self._step("The page that relied on the old one is suspect.", "stale")
-        suspect = [
-            one["frame_id"] for page in self._ask("stale")["pages"] for one in page["frames"]
-        ]
-        if suspect != [frame]:
+        pages = self._ask("stale")["pages"]
+        if [one["frame_id"] for page in pages for one in page["frames"]] != [frame]:
             raise StepFailed("the page that cites the edited symbol should be suspect")
 
     def _look_back(self, frame: str, before: str) -> None:
@@ -121,7 +122,7 @@ class Tour:
         command = shlex.join(["pcpfs", *words])
         if not self.quiet:
             self._heading(what, command)
-        code, output = self._recorded(words) if self.quiet else (self.run(words), "")
+        code, output = self._recorded(words) if self.quiet else (self._run(words), "")
         self.steps.append(Step(what, command, output))
         if code != 0:
             raise StepFailed(f"'{command}' ended with exit code {code}")
@@ -143,11 +144,14 @@ class Tour:
             raise StepFailed(output)
         return json.loads(output)
 
+    def _run(self, words: Sequence[str]) -> int:
+        return self.run(["-C", str(self.store), *words])
+
     def _recorded(self, words: Sequence[str]) -> tuple[int, str]:
         raw = io.BytesIO()
         stream = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace")
         with redirect_stdout(stream):
-            code = self.run(words)
+            code = self._run(words)
         stream.flush()
         return code, raw.getvalue().decode("utf-8", "replace")
 

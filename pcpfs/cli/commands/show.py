@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     examples=[
         "pcpfs show glossary.md",
         "pcpfs show pg_01k0w3v5c8e2f9 --projection payload",
-        "pcpfs show glossary.md@rev_3fa90c11d2e4 --json",
+        "pcpfs show pg_01k0w3v5c8e2f9@rev_3fa90c11d2e4 --json",
         "pcpfs show fr_4h6j7k8m9n --as-of 2026-03-01",
     ],
 )
