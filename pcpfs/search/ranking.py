@@ -116,7 +116,10 @@ class _Reader:
                 lengths = self.table.lengths[field]
                 held = compress(zip(postings.documents, column, strict=True), column)
                 into = {n: share * count / (base + slope * lengths[n]) for n, count in held}
-                found[field] = _sum([found[field], into]) if field in found else into
+                if field in found:
+                    _add_to(found[field], into)
+                else:
+                    found[field] = into
 
     def clause(self, clause: Clause, with_exact: bool) -> dict[int, float]:
         """The frequency of a word of the query in each document: all its alternatives together."""
@@ -150,11 +153,15 @@ def _sum(columns: Iterable[dict[int, float]]) -> dict[int, float]:
     if not others:
         return first
     total = dict(first)
-    get = total.get
     for column in others:
-        for number, value in column.items():
-            total[number] = get(number, 0.0) + value
+        _add_to(total, column)
     return total
+
+
+def _add_to(total: dict[int, float], column: dict[int, float]) -> None:
+    get = total.get
+    for number, value in column.items():
+        total[number] = get(number, 0.0) + value
 
 
 def _set_norms(readers: Sequence[_Reader]) -> None:

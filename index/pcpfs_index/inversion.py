@@ -1,0 +1,55 @@
+"""Turns documents into posting lists in memory: what an engine on disk writes in one go."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from pcpfs.ports import AnalysedDocument
+
+ROW = 8
+"""Numbers a document: its length in each of FIELDS, its factor in percent, one to spare."""
+
+PostingList = list[int]
+"""Of one term: by turns a document number and its posting, packed as in AnalysedDocument."""
+
+
+class Inversion:
+    """Documents numbered in order of arrival, and the posting list of each term."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.rows = array("I")
+        self.replaced: set[int] = set()
+        self._numbers: dict[str, int] = {}
+        self._lists: dict[str, PostingList] = {}
+
+    def add(self, document: AnalysedDocument) -> None:
+        """Take a document in; an earlier one of the same key is `replaced`."""
+        number = self.add_row(document.key, (*document.lengths, document.factor_percent, 0))
+        lists = self._lists
+        for term, packed in document.terms.items():
+            if term in lists:
+                lists[term] += (number, packed)
+            else:
+                lists[term] = [number, packed]
+
+    def add_row(self, key: str, row: Iterable[int]) -> int:
+        """Number a document whose postings are added by `extend`."""
+        number = len(self.keys)
+        if key in self._numbers:
+            self.replaced.add(self._numbers[key])
+        self._numbers[key] = number
+        self.keys.append(key)
+        self.rows.extend(row)
+        return number
+
+    def extend(self, term: str, numbers: Iterable[int], postings: Iterable[int]) -> None:
+        """Append to the posting list of a term; the numbers are increasing, above those before."""
+        known = self._lists.setdefault(term, [])
+        known.extend(chain.from_iterable(zip(numbers, postings, strict=True)))
+
+    def lists(self) -> Iterator[tuple[str, PostingList]]:
+        """The posting lists in order of code points of their terms."""
+        return ((term, self._lists[term]) for term in sorted(self._lists))

@@ -1,0 +1,320 @@
+"""The engine on disk: a Whoosh index, written and read in bulk (`whoosh_segment`).
+
+Whoosh gives the file format, the atomic table of contents, segments and the lock. It unpickles
+what it reads, so a folder is opened only if it belongs to this user and nobody else can write it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import stat
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
+from heapq import merge
+from itertools import accumulate, groupby, repeat
+from pathlib import Path
+from struct import error as StructError
+from typing import overload
+from zlib import error as ZlibError
+
+from whoosh.filedb.filestore import FileStorage  # type: ignore[import-untyped]
+from whoosh.filedb.filetables import FileFormatError  # type: ignore[import-untyped]
+from whoosh.index import TOC  # type: ignore[import-untyped]
+from whoosh.index import IndexError as WhooshIndexError
+
+from pcpfs.errors import Busy, Corrupt, ReadOnly, StorageFull, Unavailable
+from pcpfs.ports import (
+    FIELDS,
+    NO_POSTINGS,
+    AnalysedDocument,
+    DocumentTable,
+    Postings,
+    SearchEngine,
+    SearchIndex,
+)
+from pcpfs_index.inversion import ROW, Inversion
+from pcpfs_index.whoosh_segment import Segment, SegmentReader, schema, write_segment
+
+_NAME = "pcpfs"
+_LOCK = f"{_NAME}_WRITELOCK"
+_MOST_SEGMENTS = 6
+_WORN = 0.5  # a segment with fewer of its documents alive is written anew
+_ATTEMPTS = 10
+
+_DAMAGE = (
+    WhooshIndexError,
+    FileFormatError,
+    StructError,
+    ZlibError,
+    pickle.UnpicklingError,
+    FileNotFoundError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+)  # what reading and unpickling raises where the bytes are not as they were written
+
+
+class WhooshIndex:
+    """A snapshot of the index in a folder, and the way to change it."""
+
+    def __init__(self, storage: FileStorage) -> None:
+        self._storage = storage
+        self._snapshot = _newest(storage, ())
+
+    def stamp(self) -> str:
+        return self._snapshot.stamp
+
+    def documents(self) -> DocumentTable:
+        with _translated():
+            return self._snapshot.table()
+
+    def postings(self, term: str) -> Postings:
+        with _translated():
+            return self._snapshot.postings(term)
+
+    def terms_from(self, prefix: str) -> Iterator[str]:
+        with _translated():
+            yield from self._snapshot.terms_from(prefix)
+
+    def close(self) -> None:
+        self._snapshot.close()
+
+    def update(
+        self, documents: Iterable[AnalysedDocument], removed: Iterable[str], stamp: str
+    ) -> None:
+        with _locked(self._storage):
+            inversion = Inversion()
+            for document in documents:
+                inversion.add(document)
+            latest = _newest(self._storage, self._snapshot.readers)
+            try:
+                with _translated():
+                    _commit(self._storage, latest, inversion, {*removed, *inversion.keys}, stamp)
+                snapshot = _newest(self._storage, latest.readers)
+            finally:
+                latest.close()
+        self._snapshot.close()
+        self._snapshot = snapshot
+
+
+class WhooshEngine:
+    """Opens the index of a folder, which must be this user's own: Whoosh unpickles its files."""
+
+    name = "whoosh"
+    version = "1"
+
+    def open(self, folder: Path) -> SearchIndex:
+        with _translated():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_owner(folder)
+        return WhooshIndex(FileStorage(str(folder)))
+
+
+engine: SearchEngine = WhooshEngine()
+
+
+def _check_owner(folder: Path) -> None:
+    about = folder.lstat()
+    if not stat.S_ISDIR(about.st_mode):
+        raise Corrupt(f"{folder} is no folder of its own; remove it and the index is built anew")
+    if about.st_mode & stat.S_IWOTH or (hasattr(os, "geteuid") and about.st_uid != os.geteuid()):
+        raise Corrupt(f"{folder} can be written by others; remove it and the index is built anew")
+
+
+def _commit(
+    storage: FileStorage, latest: _Snapshot, inversion: Inversion, gone: Set[str], stamp: str
+) -> None:
+    for reader in latest.readers:
+        reader.delete(gone)
+    kept, poured = _plan(latest.readers, len(inversion.keys))
+    for reader in poured:
+        reader.pour(inversion)
+    segments = [reader.segment for reader in kept]
+    if inversion.keys:
+        segments.append(write_segment(storage, inversion, _NAME))
+    described = schema()
+    described.stamp = stamp
+    generation = latest.generation + 1
+    TOC(described, segments, generation).write(storage, _NAME)
+    _clean(storage, generation, segments)
+
+
+def _clean(storage: FileStorage, generation: int, segments: Iterable[Segment]) -> None:
+    """Remove the files of earlier snapshots and of writers that did not get to their end."""
+    used = {name for segment in segments for name in segment.sizes}
+    used.add(TOC._filename(_NAME, generation))
+    for name in storage.list():
+        if name.startswith((f"{_NAME}_", f"_{_NAME}_")) and name not in used and name != _LOCK:
+            with suppress(OSError):  # someone has it open, where that matters
+                storage.delete_file(name)
+
+
+def _plan(
+    readers: Sequence[SegmentReader], added: int
+) -> tuple[list[SegmentReader], list[SegmentReader]]:
+    """Which segments stay as they are, and which are written anew together with what is added.
+
+    Segments grow like the digits of a number, so a document is rewritten a few times at most.
+    """
+    living = [reader for reader in readers if reader.live]
+    crowded = len(living) + bool(added) > _MOST_SEGMENTS
+    poured: list[SegmentReader] = []
+    size = added
+    for reader in sorted(living, key=lambda reader: reader.live):
+        small = crowded and (len(poured) < 2 or reader.live <= 2 * size)
+        if small or reader.live < _WORN * reader.count:
+            poured.append(reader)
+            size += reader.live
+    return [reader for reader in living if reader not in poured], poured
+
+
+class _Snapshot:
+    """The segments of one table of contents, their documents numbered through."""
+
+    def __init__(self, stamp: str, generation: int, readers: Sequence[SegmentReader]) -> None:
+        self.stamp = stamp
+        self.generation = generation
+        self.readers = tuple(readers)
+        self._bases = [0, *accumulate(reader.count for reader in readers)]
+        self._table: DocumentTable | None = None
+
+    def close(self) -> None:
+        for reader in self.readers:
+            reader.close()
+
+    def table(self) -> DocumentTable:
+        if self._table is None:
+            self._table = self._read_table()
+        return self._table
+
+    def _read_table(self) -> DocumentTable:
+        rows = array("I")
+        for reader in self.readers:
+            rows.extend(reader.rows())
+        dead = frozenset(
+            base + number
+            for base, reader in zip(self._bases, self.readers, strict=False)
+            for number in reader.deleted
+        )
+        gone = [[rows[number * ROW + field] for number in dead] for field in range(len(FIELDS))]
+        return DocumentTable(
+            keys=_Keys(self.readers, self._bases),
+            factors=rows[len(FIELDS) :: ROW],
+            lengths=[rows[field::ROW] for field in range(len(FIELDS))],
+            dead=dead,
+            count=self._bases[-1] - len(dead),
+            holders=tuple(
+                sum(reader.segment.holders[field] for reader in self.readers)
+                - (len(column) - column.count(0))
+                for field, column in enumerate(gone)
+            ),
+            totals=tuple(
+                sum(reader.segment.totals[field] for reader in self.readers) - sum(column)
+                for field, column in enumerate(gone)
+            ),
+        )
+
+    def postings(self, term: str) -> Postings:
+        read = map(SegmentReader.postings, self.readers, repeat(term), self._bases)
+        found = [postings for postings in read if postings.documents]
+        if len(found) < 2:
+            return found[0] if found else NO_POSTINGS
+        numbers = [number for postings in found for number in postings.documents]
+        return Postings(numbers, b"".join(postings.counts for postings in found))
+
+    def terms_from(self, prefix: str) -> Iterator[str]:
+        everything = merge(*(reader.terms_from(prefix) for reader in self.readers))
+        return (term for term, _ in groupby(everything))
+
+
+class _Keys(Sequence[str]):
+    """The keys of all segments; a segment's are read when one of them is asked for."""
+
+    def __init__(self, readers: Sequence[SegmentReader], bases: Sequence[int]) -> None:
+        self._readers = readers
+        self._bases = bases
+
+    def __len__(self) -> int:
+        return self._bases[-1]
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[str]: ...
+    def __getitem__(self, number: int | slice) -> str | Sequence[str]:
+        if isinstance(number, slice):
+            return [self[n] for n in range(*number.indices(len(self)))]
+        segment = bisect_right(self._bases, number) - 1
+        return self._readers[segment].keys()[number - self._bases[segment]]
+
+
+def _newest(storage: FileStorage, known: Sequence[SegmentReader]) -> _Snapshot:
+    """The newest snapshot; tried again if a writer was just removing the one before.
+
+    What `known` readers have read of a segment's keys is taken over.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(FileNotFoundError):
+            return _read_newest(storage, known)
+    with _translated():
+        return _read_newest(storage, known)
+
+
+def _read_newest(storage: FileStorage, known: Sequence[SegmentReader]) -> _Snapshot:
+    with _translated(FileNotFoundError):
+        generation = TOC._latest_generation(storage, _NAME)
+        if generation < 0:
+            return _Snapshot("", 0, ())
+        contents = TOC.read(storage, _NAME, generation)
+        readers: list[SegmentReader] = []
+        try:
+            for segment in contents.segments:
+                readers.append(SegmentReader(storage, segment, known))
+            return _Snapshot(contents.schema.stamp, generation, readers)
+        except BaseException:
+            for reader in readers:
+                reader.close()
+            raise
+
+
+@contextmanager
+def _translated(*passing: type[Exception]) -> Iterator[None]:
+    """Raise what Whoosh and the system raise in our terms; `passing` is left as it is."""
+    try:
+        yield
+    except passing:
+        raise
+    except _DAMAGE as error:
+        raise Corrupt(f"the index is damaged ({error!r}); it has to be built anew") from error
+    except OSError as error:
+        raise _of_system(error) from error
+
+
+def _of_system(error: OSError) -> Unavailable:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StorageFull(f"no space is left for the index: {error}")
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return ReadOnly(f"the index cannot be written: {error}")
+    return Unavailable(f"the index cannot be used: {error}")
+
+
+@contextmanager
+def _locked(storage: FileStorage) -> Iterator[None]:
+    """Hold the writer's lock of the folder; Busy if another has it. Dies with the process."""
+    lock = storage.lock(_LOCK)
+    with _translated():
+        if not lock.acquire():
+            raise Busy("the index is being written by another process; try again")
+    try:
+        yield
+    finally:
+        lock.release()
