@@ -147,7 +147,7 @@ class Store:
         """Hold the writer lock and see the newest state; Busy after the waiting time."""
         with self.disk.lock(self.local_folder / LOCK, self._wait):
             self.refresh(locked=True)
-            yield Transaction(self._shop, operation, actor, self.clock.now())
+            yield Transaction(self.workshop, operation, actor, self.clock.now())
 
     def refresh(self, *, locked: bool = False) -> None:
         """See what other processes, git or a crash have done to the files since the last look.
@@ -156,7 +156,7 @@ class Store:
         if its writer is gone.
         """
         self._open_catalog()
-        catch_up(self._shop)
+        catch_up(self.workshop)
         if (self.local_folder / "intent.json").exists():
             self._recover(locked)
 
@@ -171,7 +171,8 @@ class Store:
             return len(self.catalog.pages())
 
     @property
-    def _shop(self) -> Workshop:
+    def workshop(self) -> Workshop:
+        """What transactions and pinned catalogs work with."""
         return Workshop(
             self.path,
             self.local_folder,
@@ -185,9 +186,9 @@ class Store:
 
     def _recover(self, locked: bool) -> None:
         if locked:
-            intent = Intent.read(self._shop)
+            intent = Intent.read(self.workshop)
             if intent is not None:
-                recover(self._shop, intent, self.clock.now())
+                recover(self.workshop, intent, self.clock.now())
             return
         try:
             with self.disk.lock(self.local_folder / LOCK, 0):
@@ -210,13 +211,13 @@ class Store:
         self.catalog.close()
         found = Catalog.open(file) if inode is not None else None
         if found is None:
-            found = self._built(file, lambda catalog: rebuild(self._shop_of(catalog), progress))
+            found = self._built(file, lambda catalog: rebuild(self._workshop_of(catalog), progress))
         self.catalog = found
         self._catalog_inode = _inode(file)
 
-    def _shop_of(self, catalog: Catalog) -> Workshop:
+    def _workshop_of(self, catalog: Catalog) -> Workshop:
         self.catalog = catalog
-        return self._shop
+        return self.workshop
 
     def _built(self, file: Path, fill: Callable[[Catalog], None]) -> Catalog:
         """A new catalog, in its file when it is complete, so that nobody opens half of one."""

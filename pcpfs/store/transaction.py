@@ -18,6 +18,7 @@ from pcpfs.errors import Busy
 from pcpfs.git import CommitId, Git, Person
 from pcpfs.model.changes import Change, Event, ScopeTitled
 from pcpfs.model.frames import Extraction
+from pcpfs.model.front import read_front
 from pcpfs.model.ids import ChangeId, CloneId, Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -26,7 +27,8 @@ from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.fold import fold_page, fold_scope
 from pcpfs.store.objects import Objects
-from pcpfs.store.rows import Bodies, PageRows, page_rows, scope_rows
+from pcpfs.store.projection import Bodies, page_rows, scope_rows
+from pcpfs.store.rows import PageRows
 from pcpfs.store.tree import Tree
 
 INTENT = "intent.json"
@@ -114,6 +116,17 @@ class Transaction:
         known = any(row.scope == namespace for row in self.shop.catalog.scopes())
         if not known and namespace not in self._scopes:
             self.scope_change(namespace, ScopeTitled(title))
+
+    def title_of(self, page: PageId) -> str | None:
+        """What people call a page after this transaction: its new title, else the known one."""
+        written = [r for r in self._revisions.values() if r.page == page]
+        if written and written[-1].facets.title:
+            return written[-1].facets.title
+        payload = written[-1].payload if written else None
+        if payload is not None and payload.media_type.startswith("text/"):
+            return read_front(self._payloads[payload.ref]).title
+        row = self.shop.catalog.page(page)
+        return row.title if row else None
 
     @property
     def is_empty(self) -> bool:

@@ -1,0 +1,327 @@
+"""From the fold to rows: what the changes of one page say, flattened for the catalog. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pcpfs.model.frames import Extraction, Frame, file_frame, frame_ids
+from pcpfs.model.front import About, read_front
+from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import TreePath, source_path
+from pcpfs.model.pages import Payload, Revision
+from pcpfs.store.fold import (
+    Observation,
+    PageState,
+    ScopeState,
+    authored_spans,
+    equal_heads,
+    runs,
+)
+from pcpfs.store.rows import (
+    ChangeRow,
+    DocumentRow,
+    FrameRow,
+    PageRow,
+    PageRows,
+    RelationRow,
+    RevisionRow,
+    RootRow,
+    ScopeRow,
+    SpanRow,
+)
+
+
+class Bodies(NamedTuple):
+    """How to get what the changes only name."""
+
+    revision: Callable[[RevisionId], Revision]
+    extraction: Callable[[Digest, str], Extraction]
+    payload: Callable[[Digest], bytes]
+
+
+def page_rows(state: PageState, bodies: Bodies) -> PageRows:
+    """All rows of one page."""
+    return _source_rows(state, bodies) if state.is_source else _authored_rows(state, bodies)
+
+
+def scope_rows(state: ScopeState) -> tuple[ScopeRow, list[RootRow], list[ChangeRow]]:
+    """All rows of one scope."""
+    last = max((body.at.microseconds for _, body in state.changes), default=0)
+    row = ScopeRow(state.namespace, state.title, _json(state.latest), state.incomplete, last)
+    roots = [
+        RootRow(
+            root.root_id,
+            state.namespace,
+            root.name,
+            root.kind,
+            root.observer,
+            root.fingerprint,
+            _json(root.include),
+            root.max_bytes,
+        )
+        for root in state.roots.values()
+    ]
+    changes = [
+        ChangeRow(c, None, state.namespace, b.at.microseconds, b.operation, str(b.actor))
+        for c, b in state.changes
+    ]
+    return row, roots, changes
+
+
+def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
+    heads = equal_heads(state.heads, bodies.revision)
+    speaking = bodies.revision(heads[0])
+    spans = authored_spans(state.steps, bodies.revision)
+    path = TreePath(state.path) if state.path else None
+    about = _about(speaking, bodies)
+    title = speaking.facets.title or about.title or str(state.page)
+    page = _page_row(state, speaking, title, heads)._replace(
+        tags=_json(list(dict.fromkeys((*speaking.facets.tags, *about.tags)))),
+        path=path,
+        claim=path.claim if path else None,
+    )
+    revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
+    return PageRows(
+        page=page,
+        revisions=_revision_rows(state.page, revisions),
+        spans=tuple(
+            SpanRow(
+                page_id=state.page,
+                ordinal=ordinal,
+                revision_id=span.revision,
+                valid_from=span.valid_from.microseconds,
+                valid_to=_microseconds(span.valid_to),
+                recorded_at=step.at.microseconds,
+                change_id=step.change,
+                actor=str(step.actor),
+                operation=step.operation,
+                parents=_json(step.parents),
+                adapter=None,
+                ended_by=None,
+                moved_to=None,
+            )
+            for ordinal, (span, step) in enumerate(zip(spans, state.steps, strict=True))
+        ),
+        frames=(),
+        relations=_relation_rows(state),
+        changes=_change_rows(state),
+        documents=_documents(state, revisions, heads, ()),
+    )
+
+
+def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
+    now = state.in_force
+    shown = now or state.timeline[-1]
+    body = bodies.revision(shown.revision)
+    root, path = source_path(body.source_refs[0])
+    seen = _Seen(state, bodies, path)
+    frames = seen.frame_rows()
+    extraction = seen.extraction(shown)
+    page = _page_row(state, body, path.rpartition("/")[2], [shown.revision])._replace(
+        is_open=int(now is not None),
+        path=path,
+        root_id=root,
+        adapter=shown.adapter,
+        language=extraction.language,
+        error_count=extraction.error_count,
+        line_count=extraction.line_count,
+    )
+    revisions = {o.revision: bodies.revision(o.revision) for o in state.timeline}
+    current = (shown.revision,) if now else ()
+    return PageRows(
+        page=page,
+        revisions=_revision_rows(state.page, revisions),
+        spans=tuple(_observed_row(state.page, n, o) for n, o in enumerate(state.timeline)),
+        frames=frames,
+        relations=_relation_rows(state),
+        changes=_change_rows(state),
+        documents=_documents(state, revisions, current, frames),
+    )
+
+
+def _page_row(state: PageState, body: Revision, title: str, heads: Sequence[RevisionId]) -> PageRow:
+    """The columns that pages of both kinds fill alike; the first of `heads` is what `body` is."""
+    payload = body.payload
+    return PageRow(
+        page_id=state.page,
+        scope=state.namespace,
+        is_source=int(state.is_source),
+        is_open=1,
+        title=title,
+        tags=_json(body.facets.tags),
+        path=None,
+        claim=None,
+        root_id=None,
+        lifecycle=state.lifecycle,
+        why=state.why,
+        incomplete=int(state.incomplete),
+        revision_id=heads[0],
+        heads=_json(heads),
+        latest=_json(state.latest),
+        media_type=payload.media_type if payload else None,
+        digest=payload.ref if payload else None,
+        size=payload.size if payload else None,
+        created_at=state.changes[0][1].at.microseconds,
+        updated_at=state.changes[-1][1].at.microseconds,
+        adapter=None,
+        language=None,
+        error_count=None,
+        line_count=None,
+    )
+
+
+class _Seen:
+    """What the adapters saw in the observations of one source page."""
+
+    def __init__(self, state: PageState, bodies: Bodies, path: str) -> None:
+        self._state = state
+        self._bodies = bodies
+        self._name = path.rpartition("/")[2]
+        self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
+
+    def payload(self, observation: Observation) -> Payload:
+        payload = self._bodies.revision(observation.revision).payload
+        assert payload is not None, "a source revision has a payload"
+        return payload
+
+    def extraction(self, observation: Observation) -> Extraction:
+        return self._bodies.extraction(self.payload(observation).ref, observation.adapter)
+
+    def frames(self, observation: Observation) -> dict[FrameId, Frame]:
+        """The frames of one observation by id, the whole file first."""
+        key = (observation.revision, observation.adapter)
+        if key not in self._frames:
+            payload = self.payload(observation)
+            extraction = self.extraction(observation)
+            page = self._state.page
+            whole = file_frame(page, self._name, payload.ref, payload.size, extraction.line_count)
+            frames = (whole, *frame_ids(page, extraction.symbols))
+            self._frames[key] = {frame.frame_id: frame for frame in frames}
+        return self._frames[key]
+
+    def frame_rows(self) -> tuple[FrameRow, ...]:
+        timeline = self._state.timeline
+        found = runs(
+            timeline, lambda o: {f: frame.symbol.digest for f, frame in self.frames(o).items()}
+        )
+        rows = []
+        for run in found:
+            last = timeline[run.last]
+            symbol = self.frames(last)[run.frame].symbol
+            doc_a, doc_b = symbol.doc_bytes or (None, None)
+            rows.append(
+                FrameRow(
+                    run.frame,
+                    run.digest,
+                    self._state.page,
+                    last.revision,
+                    run.valid_from.microseconds,
+                    _microseconds(run.valid_to),
+                    symbol.kind,
+                    symbol.name,
+                    symbol.qualified_name,
+                    symbol.signature,
+                    symbol.doc,
+                    *symbol.lines,
+                    *symbol.bytes,
+                    doc_a,
+                    doc_b,
+                    None if symbol.kind == "file" else self._document_key(last, run.frame),
+                )
+            )
+        return tuple(rows)
+
+    def _document_key(self, observation: Observation, frame: FrameId) -> str:
+        """From the frame and all that its document says, documentation outside of it included."""
+        symbol = self.frames(observation)[frame].symbol
+        hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
+        a, b = symbol.doc_bytes or symbol.bytes
+        if not (symbol.bytes[0] <= a and b <= symbol.bytes[1]):
+            hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
+        return f"{frame}.{hasher.hexdigest()[:16]}"
+
+
+def _observed_row(page: PageId, ordinal: int, seen: Observation) -> SpanRow:
+    return SpanRow(
+        page_id=page,
+        ordinal=ordinal,
+        revision_id=seen.revision,
+        valid_from=seen.valid_from.microseconds,
+        valid_to=_microseconds(seen.valid_to),
+        recorded_at=seen.recorded_at.microseconds,
+        change_id=seen.change,
+        actor=str(seen.actor),
+        operation=seen.operation,
+        parents="[]",
+        adapter=seen.adapter,
+        ended_by=seen.ended_by,
+        moved_to=seen.moved_to,
+    )
+
+
+def _revision_rows(
+    page: PageId, revisions: Mapping[RevisionId, Revision]
+) -> tuple[RevisionRow, ...]:
+    return tuple(
+        RevisionRow(revision, page, body.payload.ref if body.payload else None)
+        for revision, body in revisions.items()
+    )
+
+
+def _relation_rows(state: PageState) -> tuple[RelationRow, ...]:
+    return tuple(
+        RelationRow(
+            r.relation_id,
+            state.page,
+            r.from_revision,
+            r.type,
+            r.to_page,
+            r.to_revision,
+            r.to_frame,
+            r.to_digest,
+            r.created_at.microseconds,
+            _json(r.to_json()),
+        )
+        for r in state.relations.values()
+    )
+
+
+def _change_rows(state: PageState) -> tuple[ChangeRow, ...]:
+    return tuple(
+        ChangeRow(c, state.page, state.namespace, b.at.microseconds, b.operation, str(b.actor))
+        for c, b in state.changes
+    )
+
+
+def _documents(
+    state: PageState,
+    revisions: Iterable[RevisionId],
+    current: Sequence[RevisionId],
+    frames: Iterable[FrameRow],
+) -> tuple[DocumentRow, ...]:
+    """Heads and open frames of an active page are current; everything else is past."""
+    active = state.lifecycle == "active"
+    past: dict[str, int] = {r: int(not (active and r in current)) for r in revisions}
+    for frame in frames:
+        if frame.doc_key is not None:
+            is_past = int(not (active and frame.valid_to is None))
+            past[frame.doc_key] = min(is_past, past.get(frame.doc_key, 1))
+    return tuple(DocumentRow(k, state.namespace, state.page, p) for k, p in past.items())
+
+
+def _about(body: Revision, bodies: Bodies) -> About:
+    if body.payload is None or not body.payload.media_type.startswith("text/"):
+        return About()
+    return read_front(bodies.payload(body.payload.ref))
+
+
+def _microseconds(moment: Instant | None) -> int | None:
+    return None if moment is None else moment.microseconds
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

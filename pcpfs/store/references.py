@@ -1,0 +1,141 @@
+"""From what a person types to a page, a revision or a frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pcpfs.errors import NotFound, UsageError
+from pcpfs.model.ids import FrameId, PageId, RevisionId
+from pcpfs.model.names import Namespace
+from pcpfs.store.catalog import Catalog, decode_list
+from pcpfs.store.rows import PageRow
+
+_SHORTEST = 8
+_TABLES = {
+    "pg_": ("page", "page_id"),
+    "rev_": ("revision", "revision_id"),
+    "fr_": ("frame", "frame_id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A page; with `revision` that version of it, with `frame` a symbol in it."""
+
+    page: PageId
+    revision: RevisionId | None = None
+    frame: FrameId | None = None
+
+
+def resolve(catalog: Catalog, given: str) -> Reference:
+    """An id, a unique prefix of one (8 characters or more), `PAGE@REV`, or the path of a page in
+    `tree/` or of a source. NotFound if nothing is called so, UsageError if several are."""
+    text, at, revision = given.partition("@")
+    if at and text.startswith("pg_"):
+        page = resolve(catalog, text).page
+        chosen = _revision_of(catalog, page, revision)
+        return Reference(page, chosen)
+    found = _by_id(catalog, given) or _by_path(catalog, given)
+    if found is None:
+        raise NotFound(f"nothing here is called {_quoted(given)}; see pcpfs search or pcpfs ls")
+    return found
+
+
+def revision(catalog: Catalog, given: str) -> tuple[PageId, RevisionId]:
+    """A revision named by itself, or a page named and its head meant."""
+    found = resolve(catalog, given)
+    if found.revision is not None:
+        return found.page, found.revision
+    row = catalog.page(found.page)
+    if row is None:
+        raise NotFound(f"nothing here is called {_quoted(given)}")
+    return found.page, RevisionId(row.revision_id)
+
+
+def _by_id(catalog: Catalog, given: str) -> Reference | None:
+    if re.fullmatch("[0-9a-f]{8,64}", given):
+        given = "rev_" + given
+    kind = next((kind for kind in _TABLES if given.startswith(kind)), None)
+    if kind is None or not re.fullmatch("[a-z0-9_]+", given):
+        return None
+    if len(given) < _SHORTEST:
+        raise UsageError(f"{given!r} is too short to name anything; give 8 characters or more")
+    table, column = _TABLES[kind]
+    ids = _starting_with(catalog, table, column, given)
+    if len(ids) > 1:
+        raise UsageError(
+            f"{given!r} is the beginning of {len(ids)} ids; give more characters",
+            candidates=ids[:10],
+        )
+    return _reference(catalog, kind, ids[0]) if ids else None
+
+
+def _starting_with(catalog: Catalog, table: str, column: str, given: str) -> list[str]:
+    rows = catalog.db.execute(
+        f"SELECT DISTINCT {column} FROM {table} WHERE {column} >= ? AND {column} < ? LIMIT 11",
+        (given, given + "\x7f"),
+    )
+    ids = [row[0] for row in rows]
+    return [given] if given in ids else ids
+
+
+def _reference(catalog: Catalog, kind: str, found: str) -> Reference:
+    if kind == "pg_":
+        return Reference(PageId(found))
+    table, column = _TABLES[kind]
+    page = catalog.db.execute(
+        f"SELECT page_id FROM {table} WHERE {column} = ?", (found,)
+    ).fetchone()[0]
+    if kind == "rev_":
+        return Reference(PageId(page), revision=RevisionId(found))
+    return Reference(PageId(page), frame=FrameId(found))
+
+
+def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
+    wanted = given if given.startswith("rev_") else "rev_" + given
+    rows = catalog.db.execute(
+        "SELECT revision_id FROM revision WHERE page_id = ? AND revision_id LIKE ? || '%'",
+        (page, wanted),
+    ).fetchall()
+    if len(rows) != 1 or len(given) < _SHORTEST:
+        raise NotFound(f"page {page} has no single revision that starts with {_quoted(given)}")
+    return RevisionId(rows[0][0])
+
+
+def _by_path(catalog: Catalog, given: str) -> Reference | None:
+    """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`."""
+    pages = catalog.pages("path = ?", (given,))
+    if not pages and "/" in given:
+        ends_so = "path IS NOT NULL AND substr(?, -length(path)) = path"
+        roots = {row.root_id: row.name for row in catalog.roots()}
+        candidates = catalog.pages(ends_so, (given,))
+        pages = [page for page in candidates if given.strip("/") in _spellings(page, roots)]
+    if len(pages) > 1:
+        raise UsageError(
+            f"{_quoted(given)} is the path of {len(pages)} pages; give an id",
+            candidates=[page.page_id for page in pages[:10]],
+        )
+    return Reference(PageId(pages[0].page_id)) if pages else None
+
+
+def _spellings(page: PageRow, roots: Mapping[str, str]) -> tuple[str, ...]:
+    """The longer ways in which people write the path of a page."""
+    if page.root_id is not None:
+        root = roots.get(page.root_id, page.root_id)
+        return (f"{root}/{page.path}", f"sources/{root}/{page.path}")
+    folder = Namespace(page.scope).folder
+    return (f"{folder}/tree/{page.path}", f"{folder}/{page.path}")
+
+
+def _quoted(given: str) -> str:
+    return repr(given if len(given) <= 80 else given[:80] + "…")
+
+
+def heads_of(catalog: Catalog, page: PageId) -> tuple[RevisionId, ...]:
+    """The current heads, the one that speaks first; NotFound for an unknown page."""
+    row = catalog.page(page)
+    if row is None:
+        raise NotFound(f"there is no page {page}")
+    return tuple(map(RevisionId, decode_list(row.heads)))

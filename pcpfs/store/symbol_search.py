@@ -1,0 +1,104 @@
+"""Definitions by exact, dotted or partial name, through the catalog; never fuzzy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pcpfs.model.answers import SearchAnswer, SearchHit
+from pcpfs.model.frames import FILE_KIND
+from pcpfs.search.excerpt import Excerpt
+from pcpfs.search.words import parts_of
+from pcpfs.store.documents import ranks_lower
+from pcpfs.store.pinned import holds
+from pcpfs.store.reading import Reader
+from pcpfs.store.rows import FrameRow, PageRow
+from pcpfs.store.search_request import Search
+from pcpfs.store.text_search import symbol_hit
+
+_REASONS = (
+    "the exact name",
+    "the end of the dotted name",
+    "the name but for upper and lower case",
+    "the beginning of the name",
+    "a part of the name",
+)
+
+
+class _Found(NamedTuple):
+    closeness: int
+    lower: bool
+    path: str
+    line: int
+    frame_id: str
+    row: FrameRow
+    page: PageRow
+
+
+class SymbolSearch:
+    """Answers symbol searches from one catalog."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def run(self, search: Search) -> SearchAnswer:
+        """Exact names first, then dotted ends, other case, beginnings and parts; tests and
+        generated code after the rest, then by place."""
+        search.start()
+        name = search.text.strip().replace("::", ".").removesuffix("()")
+        return search.answer(self._hits(search, name) if name else iter(()))
+
+    def _hits(self, search: Search, name: str) -> Iterator[SearchHit]:
+        for found in sorted(self._found(search, name), key=lambda found: found[:5]):
+            view = self._reader.frame_view(found.row, found.page)
+            shown = Excerpt(view.lines, "\n".join(filter(None, [view.signature, view.doc])))
+            score = 1 - found.closeness / len(_REASONS)
+            yield symbol_hit(view, "symbol", score, _REASONS[found.closeness], shown=shown)
+
+    def _found(self, search: Search, name: str) -> Iterator[_Found]:
+        passes = search.filters.matcher()
+        pages: dict[str, PageRow | None] = {}
+        for row in self._candidates(search, name):
+            closeness = _closeness(row, name)
+            if closeness is None or not search.filters.takes(row.kind):
+                continue
+            if row.page_id not in pages:
+                pages[row.page_id] = self._reader.catalog.page(row.page_id)
+            page = pages[row.page_id]
+            if page and page.scope in search.scopes and _is_recalled(page) and passes(page):
+                path = page.path or ""
+                yield _Found(
+                    closeness, ranks_lower(path), path, row.line_a, row.frame_id, row, page
+                )
+
+    def _candidates(self, search: Search, name: str) -> list[FrameRow]:
+        """Rows whose last name could be meant: one indexed question, one scan of the names only
+        where that found nothing exact."""
+        condition, parameters = holds(search.pins, "frame")
+        last = name.rpartition(".")[2]
+        pattern = "%" + last.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        return self._reader.catalog.frames(
+            f"kind <> ? AND (qualified_name = ? OR name LIKE ? ESCAPE '\\') AND {condition}",
+            (FILE_KIND, name, pattern, *parameters),
+        )
+
+
+def _closeness(row: FrameRow, name: str) -> int | None:
+    """Which of _REASONS holds; None if the name does not match at all."""
+    qualified, folded = row.qualified_name, name.casefold()
+    if name in (qualified, row.name):
+        return 0
+    if qualified.endswith("." + name):
+        return 1
+    dotted = "." + qualified.casefold()
+    if dotted.endswith("." + folded):
+        return 2
+    if "." in name:
+        return 3 if ("." + folded) in dotted else None
+    if row.name.casefold().startswith(folded):
+        return 3
+    return 4 if folded in parts_of(row.name) else None
+
+
+def _is_recalled(page: PageRow) -> bool:
+    return page.lifecycle == "active"

@@ -1,0 +1,245 @@
+"""The text indexes of a store: one for the current documents of each scope, one for the past ones.
+
+They are disposable. A write never opens them: it leaves pending rows in the catalog, which a search
+reads in memory, and which are flushed in batches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, Unavailable
+from pcpfs.ports import (
+    POSTING_BYTES,
+    AnalysedDocument,
+    DocumentTable,
+    Postings,
+    Progress,
+    SearchEngine,
+    SearchIndex,
+)
+from pcpfs.search.analysis import Analyser, Document, index_version
+from pcpfs.store.catalog import Catalog, Pending
+
+OVERLAID = 48
+"""So many pending documents are read in memory by each search; more are flushed first."""
+
+_OWNER = "owner"
+
+
+def engine_named(name: str) -> SearchEngine:
+    """The installed engine of that name."""
+    for point in entry_points(group="pcpfs.indexes"):
+        if point.name == name:
+            engine: SearchEngine = point.load()
+            return engine
+    raise Unavailable(f"no search engine {name!r} is installed; set index in pcpfs.toml")
+
+
+class TextIndexes:
+    """Opens, flushes and overlays the indexes below one folder.
+
+    `document` gives the texts of a key, or None if nothing can be read of it. `secret` is known to
+    this machine's user only: an index without the stamp that it makes is never opened.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        engine: SearchEngine,
+        disk: Disk,
+        secret: Callable[[], bytes],
+        document: Callable[[str, str], Document | None],
+    ) -> None:
+        self._folder = folder
+        self._engine = engine
+        self._disk = disk
+        self._secret = secret
+        self._document = document
+        self._analyser = Analyser()
+        self._open: dict[tuple[str, int], tuple[SearchIndex, str]] = {}
+
+    def close(self) -> None:
+        for index, _ in self._open.values():
+            index.close()
+        self._open.clear()
+
+    def readers(self, catalog: Catalog, scope: str, past: int) -> list[SearchIndex]:
+        """Indexes that together hold exactly the documents of a scope as the catalog has them."""
+        pending = catalog.pending(scope, past)
+        if len(pending) > OVERLAID:
+            pending = self.flush(catalog, scope, past, None)
+        index = self._index(catalog, scope, past)
+        if index is None:
+            pending = catalog.pending(scope, past)
+            return [self._overlay([row for row in pending if not row.removed])]
+        pending = catalog.pending(scope, past)
+        if not pending:
+            return [index]
+        masked = Masked(index, frozenset(row.key for row in pending))
+        return [masked, self._overlay([row for row in pending if not row.removed])]
+
+    def flush(
+        self, catalog: Catalog, scope: str, past: int, progress: Progress | None
+    ) -> list[Pending]:
+        """Take all pending documents in; what is left if somebody else is at it."""
+        try:
+            with self._disk.lock(self._folder / "lock", 0):
+                self._flush(catalog, scope, past, progress)
+        except (Busy, ReadOnly):
+            pass  # others see the same rows in memory
+        return catalog.pending(scope, past)
+
+    def _flush(self, catalog: Catalog, scope: str, past: int, progress: Progress | None) -> None:
+        index = self._index(catalog, scope, past)
+        pending = catalog.pending(scope, past)
+        if index is None or not pending:
+            return
+        removed = [row.key for row in pending if row.removed]
+        added = [row for row in pending if not row.removed]
+        index.update(self._analysed(added, progress), removed, _stamp(catalog))
+        flushed = str(catalog.generation)
+        self._open[scope, past] = (index, flushed)
+        with catalog.writing():
+            catalog.set_meta(_flushed(scope, past), flushed)
+            catalog.db.executemany(
+                "DELETE FROM pending WHERE scope = ? AND past = ? AND key = ? AND removed = ?",
+                pending,
+            )
+
+    def _analysed(
+        self, rows: Sequence[Pending], progress: Progress | None
+    ) -> Iterator[AnalysedDocument]:
+        for number, row in enumerate(rows):
+            document = self._document(row.scope, row.key)
+            if document is not None:
+                yield self._analyser.analyse(document)
+            if progress is not None and number % 500 == 0:
+                progress.step("index", number, len(rows))
+
+    def _overlay(self, rows: Iterable[Pending]) -> SearchIndex:
+        index = engine_named("memory").open(self._folder)
+        index.update(self._analysed(list(rows), None), (), "")
+        return index
+
+    def _index(self, catalog: Catalog, scope: str, past: int) -> SearchIndex | None:
+        """The index on disk, a new one where there is none to trust; None if nobody may write.
+
+        A reader is kept as long as nobody has flushed since it was opened.
+        """
+        key, flushed = (scope, past), catalog.meta(_flushed(scope, past)) or ""
+        if key in self._open and self._open[key][1] != flushed:
+            self._open.pop(key)[0].close()
+        if key not in self._open:
+            try:
+                self._open[key] = (self._opened(catalog, scope, past), flushed)
+            except ReadOnly:
+                return None
+        return self._open[key][0]
+
+    def _opened(self, catalog: Catalog, scope: str, past: int) -> SearchIndex:
+        folder = self._folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
+        index = self._trusted(folder)
+        if index is not None and index.stamp() == _stamp(catalog):
+            return index
+        if index is not None:
+            index.close()
+        self._disk.remove_tree(folder)
+        self._disk.make_folders(folder)
+        self._disk.write_volatile(folder / _OWNER, self._owner_stamp(folder))
+        with catalog.writing():
+            catalog.db.execute(
+                "INSERT OR REPLACE INTO pending "
+                "SELECT scope, past, key, 0 FROM document WHERE scope = ? AND past = ?",
+                (scope, past),
+            )
+        return self._engine.open(folder)
+
+    def _trusted(self, folder: Path) -> SearchIndex | None:
+        """The index in a folder that we made ourselves; None for any other or a damaged one."""
+        try:
+            return self._engine.open(folder) if self._is_ours(folder) else None
+        except Corrupt:
+            return None
+
+    def _is_ours(self, folder: Path) -> bool:
+        try:
+            return hmac.compare_digest(self._disk.read(folder / _OWNER), self._owner_stamp(folder))
+        except (FileNotFoundError, PcpfsError):
+            return False
+
+    def _owner_stamp(self, folder: Path) -> bytes:
+        """Bound to this user, this folder and this version: a copied folder has no valid one."""
+        about = folder.stat()
+        text = f"{index_version(self._engine)}\n{folder}\n{about.st_dev}:{about.st_ino}"
+        return hmac.new(self._secret(), os.fsencode(text), "sha256").hexdigest().encode()
+
+
+def _stamp(catalog: Catalog) -> str:
+    return catalog.meta("catalog_id") or ""
+
+
+def _flushed(scope: str, past: int) -> str:
+    return f"flushed {past} {scope}"
+
+
+class Masked:
+    """An index without some of its documents, with exact statistics of the rest."""
+
+    def __init__(self, index: SearchIndex, hidden: frozenset[str]) -> None:
+        self._index = index
+        table = index.documents()
+        self._hidden = frozenset(
+            number
+            for number, key in enumerate(table.keys)
+            if key in hidden and number not in table.dead
+        )
+        self._table = self._without(table)
+
+    def stamp(self) -> str:
+        return self._index.stamp()
+
+    def update(
+        self, documents: Iterable[AnalysedDocument], removed: Iterable[str], stamp: str
+    ) -> None:
+        raise NotImplementedError("a masked index is only read")
+
+    def documents(self) -> DocumentTable:
+        return self._table
+
+    def postings(self, term: str) -> Postings:
+        found = self._index.postings(term)
+        if not self._hidden.intersection(found.documents):
+            return found
+        kept = [n for n, number in enumerate(found.documents) if number not in self._hidden]
+        size = POSTING_BYTES
+        counts = b"".join(found.counts[n * size : (n + 1) * size] for n in kept)
+        return Postings([found.documents[n] for n in kept], counts)
+
+    def terms_from(self, prefix: str) -> Iterator[str]:
+        return self._index.terms_from(prefix)
+
+    def close(self) -> None:
+        """The index itself stays open."""
+
+    def _without(self, table: DocumentTable) -> DocumentTable:
+        holders, totals = list(table.holders), list(table.totals)
+        for number in self._hidden:
+            for field, lengths in enumerate(table.lengths):
+                holders[field] -= lengths[number] > 0
+                totals[field] -= lengths[number]
+        return DocumentTable(
+            table.keys,
+            table.factors,
+            table.lengths,
+            table.dead | self._hidden,
+            table.count - len(self._hidden),
+            tuple(holders),
+            tuple(totals),
+        )

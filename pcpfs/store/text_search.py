@@ -1,0 +1,265 @@
+"""Search in texts: scopes and time first, then words, then places.
+
+The engines give documents, the one scorer ranks them; here a hit becomes a page, a file or the
+symbol around the place that matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pcpfs.errors import NotFound
+from pcpfs.model.answers import FrameView, Pins, SearchAnswer, SearchHit
+from pcpfs.model.frames import FILE_KIND
+from pcpfs.model.ids import FrameId, PageId, RevisionId
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import Namespace
+from pcpfs.model.pages import Facets
+from pcpfs.ports import SearchIndex
+from pcpfs.search.excerpt import Excerpt, excerpt, locate, phrase_filter, span_of
+from pcpfs.search.query import Query, parse
+from pcpfs.search.ranking import Hit, rank
+from pcpfs.store.catalog import Catalog
+from pcpfs.store.citations import suspicions
+from pcpfs.store.documents import Documents, decoded
+from pcpfs.store.pinned import holds
+from pcpfs.store.reading import Reader
+from pcpfs.store.rows import FrameRow, PageRow, SpanRow
+from pcpfs.store.search_request import NOW, PROJECTIONS, SYMBOL, Search
+
+Readers = Callable[[str, int], Sequence[SearchIndex]]
+"""The text indexes of a scope: of its current documents (0) or of past ones (1)."""
+
+
+class TextSearch:
+    """Answers text searches from one catalog."""
+
+    def __init__(self, reader: Reader, documents: Documents, readers: Readers) -> None:
+        self._readers = readers
+        self._reader = reader
+        self._catalog: Catalog = reader.catalog
+        self._documents = documents
+
+    def run(self, search: Search) -> SearchAnswer:
+        """Hits best first; an empty question has none."""
+        query = parse(search.text)
+        search.start()
+        return search.answer(self._hits(search, query))
+
+    def _hits(self, search: Search, query: Query) -> Iterator[SearchHit]:
+        pinned = search.pins != NOW
+        indexes = [i for s in search.scopes for i in self._readers(s, 0)]
+        if pinned:
+            indexes += [i for s in search.scopes for i in self._readers(s, 1)]
+        allowed = self._allowed(search, query, pinned)
+        given: set[str] = set()
+        wanted = search.start() + search.limit + 1
+        for hit in _growing(indexes, query, allowed, wanted):
+            result = self._result(search, query, hit)
+            identity = result.frame_id or result.page_id
+            if identity not in given and search.filters.takes(result.kind):
+                given.add(identity)
+                yield result
+
+    def _allowed(self, search: Search, query: Query, pinned: bool) -> Callable[[str], bool]:
+        passes = search.filters.matcher()
+        phrases = phrase_filter(query, self._texts)
+
+        def allowed(key: str) -> bool:
+            page = self._page_of(key)
+            if page is None or page.scope not in search.scopes or not passes(page):
+                return False
+            if pinned and (page.lifecycle != "active" or not self._held(key, search.pins)):
+                return False
+            return phrases is None or phrases(key)
+
+        return allowed
+
+    def _page_of(self, key: str) -> PageRow | None:
+        table, column = ("revision", "revision_id") if _is_body(key) else ("frame", "doc_key")
+        row = self._catalog.db.execute(
+            f"SELECT page.* FROM {table} JOIN page USING (page_id) WHERE {table}.{column} = ?",
+            (key,),
+        ).fetchone()
+        return row and PageRow(*row)
+
+    def _held(self, key: str, pins: Pins) -> bool:
+        table, column = ("span", "revision_id") if _is_body(key) else ("frame", "doc_key")
+        if pins.as_of is None:
+            return self._is_current(key)
+        condition, parameters = holds(pins, table)
+        row = self._catalog.db.execute(
+            f"SELECT 1 FROM {table} WHERE {column} = ? AND {condition}", (key, *parameters)
+        )
+        return row.fetchone() is not None
+
+    def _is_current(self, key: str) -> bool:
+        row = self._catalog.db.execute("SELECT past FROM document WHERE key = ?", (key,))
+        return (row.fetchone() or (1,))[0] == 0
+
+    def _texts(self, key: str) -> Iterable[str | bytes]:
+        page = self._page_of(key)
+        document = page and self._documents.document(page.scope, key)
+        if not document:
+            return ()
+        return (
+            document.name,
+            document.signature,
+            document.path,
+            document.title,
+            document.prose,
+            document.body,
+        )
+
+    def _result(self, search: Search, query: Query, hit: Hit) -> SearchHit:
+        page = self._page_of(hit.key)
+        assert page is not None, "only documents of known pages are allowed"
+        if not _is_body(hit.key):
+            row = self._run(hit.key, search.pins)
+            return self._symbol_hit(query, hit, page, row, "symbol" if hit.exact else "text")
+        if page.is_source:
+            around = self._symbol_around(search, query, hit, page)
+            if around is not None:
+                return self._symbol_hit(query, hit, page, around, "body")
+        return self._page_hit(search, query, hit, page)
+
+    def _run(self, key: str, pins: Pins) -> FrameRow:
+        condition, parameters = holds(pins, "frame")
+        rows = self._catalog.frames(f"doc_key = ? AND {condition}", (key, *parameters))
+        return (rows or self._catalog.frames("doc_key = ?", (key,)))[-1]
+
+    def _symbol_around(
+        self, search: Search, query: Query, hit: Hit, page: PageRow
+    ) -> FrameRow | None:
+        """The innermost symbol that holds most of the words; None where they stand outside."""
+        if not search.filters.takes(SYMBOL) and all(
+            k in ("page", "file") for k in search.filters.kinds
+        ):
+            return None
+        if any(match.fields and set(match.fields) <= {"path", "title"} for match in hit.matches):
+            return None
+        condition, parameters = holds(search.pins, "frame")
+        rows = self._catalog.frames(
+            f"page_id = ? AND kind <> ? AND {condition}", (page.page_id, FILE_KIND, *parameters)
+        )
+        if not rows:
+            return None
+        text = decoded(self._payload(page, hit.key))
+        views = [self._reader.frame_view(row, page) for row in rows] if search.pins.as_of else None
+        spans = [v.lines for v in views] if views else [(r.line_a, r.line_b) for r in rows]
+        best = span_of(locate(text, query), spans)
+        return None if best is None else rows[best]
+
+    def _symbol_hit(
+        self, query: Query, hit: Hit, page: PageRow, row: FrameRow, channel: str
+    ) -> SearchHit:
+        view = self._reader.frame_view(row, page)
+        text = decoded(self._payload(page, view.revision_id))
+        shown = excerpt(text, query, within=view.lines)
+        if shown is None or channel != "body":
+            shown = Excerpt(view.lines, shown.text if shown else view.signature)
+        return symbol_hit(view, channel, hit.score, _why(hit), shown=shown)
+
+    def _page_hit(self, search: Search, query: Query, hit: Hit, page: PageRow) -> SearchHit:
+        body = self._reader.envelope(page, hit.key)
+        raw = self._payload(page, hit.key)
+        shown = None if b"\0" in raw[:8192] else excerpt(decoded(raw), query)
+        span = self._span(page, hit.key, search.pins)
+        root = self._reader.root_name(page.root_id)
+        title = body.facets.title or page.title
+        label = f"{root}/{page.path}" if page.is_source else f"{title} ({page.scope})"
+        suspect = not page.is_source and bool(suspicions(self._catalog, page.page_id))
+        return SearchHit(
+            page_id=PageId(page.page_id),
+            revision_id=RevisionId(hit.key),
+            frame_id=None,
+            scope=page.scope,
+            kind=FILE_KIND if page.is_source else "page",
+            title=title,
+            citation_label=label,
+            path=page.path,
+            root=root,
+            lines=shown.lines if shown else None,
+            qualified_name=None,
+            signature=None,
+            language=page.language,
+            digest=body.payload.ref if body.payload else None,
+            channel="text",
+            score=hit.score,
+            why=_why(hit),
+            excerpt=shown.text if shown else "",
+            facets=body.facets,
+            projections=PROJECTIONS,
+            suspect=True if suspect else None,
+            valid_from=Instant(span.valid_from),
+            valid_to=None if span.valid_to is None else Instant(span.valid_to),
+        )
+
+    def _span(self, page: PageRow, revision: str, pins: Pins) -> SpanRow:
+        spans = [s for s in self._catalog.spans(page.page_id) if s.revision_id == revision]
+        if pins.as_of is not None:
+            moment = pins.as_of.microseconds
+            held = [s for s in spans if s.valid_from <= moment]
+            return (held or spans)[-1]
+        return spans[-1]
+
+    def _payload(self, page: PageRow, revision: str) -> bytes:
+        payload = self._reader.envelope(page, revision).payload
+        if payload is None:
+            return b""
+        try:
+            return self._documents.payload(Namespace(page.scope), payload.ref)
+        except NotFound:
+            return b""
+
+
+def symbol_hit(
+    view: FrameView, channel: str, score: float, why: str, *, shown: Excerpt
+) -> SearchHit:
+    """A frame as a result; `shown` is what to look at, within the symbol."""
+    return SearchHit(
+        page_id=view.page_id,
+        revision_id=view.revision_id,
+        frame_id=FrameId(view.frame_id),
+        scope=view.scope,
+        kind=view.kind,
+        title=view.qualified_name,
+        citation_label=view.citation_label,
+        path=view.path,
+        root=view.root,
+        lines=shown.lines,
+        qualified_name=view.qualified_name,
+        signature=view.signature,
+        language=view.language,
+        digest=view.digest,
+        channel=channel,
+        score=score,
+        why=why,
+        excerpt=shown.text,
+        facets=Facets(),
+        projections=PROJECTIONS,
+        suspect=None,
+        valid_from=view.valid_from,
+        valid_to=view.valid_to,
+    )
+
+
+def _growing(
+    indexes: Sequence[SearchIndex], query: Query, allowed: Callable[[str], bool], wanted: int
+) -> Iterator[Hit]:
+    """All hits in order; few are ranked at first, more only if they are asked for."""
+    given, limit = 0, 2 * wanted
+    while True:
+        hits = rank(indexes, query, allowed=allowed, limit=limit)
+        yield from hits[given:]
+        if len(hits) < limit:
+            return
+        given, limit = len(hits), 4 * limit
+
+
+def _is_body(key: str) -> bool:
+    return key.startswith("rev_")
+
+
+def _why(hit: Hit) -> str:
+    return ", ".join(f"{match.word} in {'+'.join(match.fields)}" for match in hit.matches)

@@ -1,0 +1,396 @@
+"""The operations that change authored pages: write, revise, link, and the lifecycle."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pcpfs.errors import Conflict, InvalidName, KeyReused, NotFound, UsageError
+from pcpfs.model.answers import RelationView, Written
+from pcpfs.model.changes import Event, LifecycleSet, Linked, Named, Relation, RevisionWritten
+from pcpfs.model.front import read_front
+from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import Namespace, TreePath, extension_of, slug
+from pcpfs.model.pages import (
+    EPISTEMIC,
+    Facets,
+    Payload,
+    Principal,
+    ProvenanceEvent,
+    Revision,
+)
+from pcpfs.store.catalog import decode_list
+from pcpfs.store.fold import equal_heads
+from pcpfs.store.references import resolve, revision
+from pcpfs.store.rows import PageRow
+from pcpfs.store.store import Store
+from pcpfs.store.transaction import Committed, Transaction
+from pcpfs.store.tree import wanted_files
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a caller gives for a new revision. Absent facets are inherited by `revise`."""
+
+    payload: bytes
+    media_type: str | None = None
+    title: str | None = None
+    tags: tuple[str, ...] | None = None
+    cites: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+    source_refs: tuple[str, ...] = ()
+    valid_from: Instant | None = None
+    valid_to: Instant | None = None
+    observed_at: Instant | None = None
+    epistemic: Mapping[str, str] | None = None
+
+
+class Writes:
+    """Changes pages of one store in the name of one principal."""
+
+    def __init__(self, store: Store, actor: Principal) -> None:
+        self._store = store
+        self._actor = actor
+
+    def write(self, scope: str, draft: Draft, *, path: str | None, key: str | None) -> Written:
+        """A new page (PCP WritePage). With a key: the same key, scope, bytes and media type answer
+        the ids of the first time; other bytes are KeyReused."""
+        namespace = Namespace.given(scope)
+        _check(draft)
+        with self._store.writing("write", self._actor) as transaction:
+            page = self._new_page(namespace, key)
+            known = self._store.catalog.page(page) if key is not None else None
+            if known is not None:
+                return self._retried(known, draft)
+            name = self._path(namespace, page, draft, path)
+            transaction.ensure_scope(namespace, scope)
+            revision_id = self._revision(transaction, namespace, page, draft, ())
+            events: list[Event] = [RevisionWritten(revision_id), Named(name)]
+            events += self._links(transaction, draft, revision_id)
+            transaction.change(namespace, page, *events)
+            return self._finish(transaction, namespace, page, revision_id)
+
+    def revise(
+        self, given: str, draft: Draft, *, expect: Sequence[str], branch: str | None
+    ) -> Written:
+        """A new revision on the heads named by `expect`, or beside them from an older revision.
+
+        Conflict, naming the heads, if one of `expect` is no head (PCP-R3). A revision that says
+        what its only parent says is not written again.
+        """
+        if not expect and branch is None:
+            raise UsageError("say which revision you read: --expect REV, or --branch REV")
+        _check(draft)
+        with self._store.writing("revise", self._actor) as transaction:
+            row = self._page(given)
+            parents = self._parents(row, expect, branch)
+            namespace, page = Namespace(row.scope), PageId(row.page_id)
+            inherited = self._inherit(row, draft, parents[0])
+            if len(parents) == 1 and self._says_the_same(row, inherited, parents[0]):
+                path = self._shown_path(row)
+                return Written(page, parents[0], row.scope, path, created=False)
+            revision_id = self._revision(transaction, namespace, page, inherited, parents)
+            events: list[Event] = [RevisionWritten(revision_id, parents)]
+            events += self._links(transaction, draft, revision_id)
+            transaction.change(namespace, page, *events)
+            return self._finish(transaction, namespace, page, revision_id)
+
+    def lifecycle(self, given: str, status: str, operation: str, why: str) -> Written:
+        """Archive, tombstone or restore a page: an event of its own (PCP-T2, T3)."""
+        if not why.strip():
+            raise UsageError("say why: --why TEXT")
+        with self._store.writing(operation, self._actor) as transaction:
+            row = self._page(given, any_state=True)
+            page, head = PageId(row.page_id), RevisionId(row.revision_id)
+            if row.lifecycle == status:
+                return Written(page, head, row.scope, self._shown_path(row), created=False)
+            transaction.change(Namespace(row.scope), page, LifecycleSet(status, why.strip()))
+            return self._finish(transaction, Namespace(row.scope), page, head)
+
+    def link(self, source: str, relation_type: str, target: str) -> RelationView:
+        """A typed relation between two revisions, perhaps to one frame of the second (PCP-L1)."""
+        if not re.fullmatch(r"[a-z][a-z0-9_.:-]{0,63}", relation_type):
+            raise InvalidName(f"{relation_type!r} is no relation type; one looks like depends_on")
+        with self._store.writing("link", self._actor) as transaction:
+            page, from_revision = revision(self._store.catalog, source)
+            row = self._page(page)
+            relation = self._relation(transaction, from_revision, relation_type, target)
+            transaction.change(Namespace(row.scope), page, Linked(relation))
+            self._finish(transaction, Namespace(row.scope), page, from_revision)
+            far = self._store.catalog.page(relation.to_page)
+            title = far.title if far else relation.to_page
+            return RelationView(relation, page, "out", title, far.lifecycle if far else "missing")
+
+    def _new_page(self, namespace: Namespace, key: str | None) -> PageId:
+        if key is None:
+            return PageId.authored(self._store.entropy.time_ordered())
+        if not key or len(key) > 500:
+            raise UsageError("a key has 1 to 500 characters")
+        return PageId.keyed(namespace, key, erased=0)
+
+    def _retried(self, row: PageRow, draft: Draft) -> Written:
+        """CASES: the first revision's ids, also after later revisions."""
+        first = self._store.catalog.spans(row.page_id)[0]
+        body = self._envelope(row, RevisionId(first.revision_id))
+        if body.payload is None or (body.payload.ref, body.payload.media_type) != (
+            Digest.of(draft.payload),
+            draft.media_type,
+        ):
+            raise KeyReused(
+                f"this key already names {row.title} ({row.page_id}) with other bytes; "
+                "revise that page, or use another key",
+                page_id=row.page_id,
+                revision_id=first.revision_id,
+            )
+        return Written(
+            PageId(row.page_id),
+            RevisionId(first.revision_id),
+            row.scope,
+            self._shown_path(row),
+            created=False,
+        )
+
+    def _path(
+        self, namespace: Namespace, page: PageId, draft: Draft, given: str | None
+    ) -> TreePath:
+        """The path in `tree/`: as given, else from the title, else from the id; flat."""
+        extension = extension_of(draft.media_type or "")
+        title = draft.title or _own_title(draft) or ""
+        path = TreePath(given if given is not None else f"{slug(title) or page}.{extension}")
+        folders = [path.claim.rsplit("/", n)[0] for n in range(1, path.claim.count("/") + 1)]
+        rivals = self._store.catalog.pages(
+            "scope = ? AND (claim IN (SELECT value FROM json_each(?)) OR claim LIKE ? ESCAPE '\\')",
+            (namespace, _json_list(folders), _like(path.claim) + "/%"),
+        )
+        if rivals:
+            raise InvalidName(
+                f"{path} cannot be a file: {rivals[0].path} is in the way; choose another --path"
+            )
+        return path
+
+    def _revision(
+        self,
+        transaction: Transaction,
+        namespace: Namespace,
+        page: PageId,
+        draft: Draft,
+        parents: tuple[RevisionId, ...],
+    ) -> RevisionId:
+        media_type = draft.media_type or "application/octet-stream"
+        payload = Payload(media_type, Digest.of(draft.payload), len(draft.payload))
+        inputs = tuple(revision(self._store.catalog, given)[1] for given in draft.derived_from)
+        how = "derive" if inputs else transaction.operation
+        body = Revision(
+            page=page,
+            namespace=namespace,
+            payload=payload,
+            parents=parents,
+            source_refs=draft.source_refs,
+            facets=Facets(title=draft.title, tags=draft.tags or ()),
+            created_at=transaction.at,
+            created_by=self._actor,
+            provenance=(ProvenanceEvent(how, self._actor, transaction.at, inputs),),
+            observed_at=draft.observed_at,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            epistemic=draft.epistemic or {},
+            salt=self._store.entropy.random(16).hex(),
+        )
+        transaction.payload(namespace, draft.payload)
+        return transaction.revision(body)
+
+    def _links(
+        self, transaction: Transaction, draft: Draft, revision_id: RevisionId
+    ) -> list[Event]:
+        cited = [self._relation(transaction, revision_id, "cites", g) for g in draft.cites]
+        if any(relation.to_frame is None for relation in cited):
+            raise UsageError("--cites names a frame (fr_…); see pcpfs symbol NAME")
+        inputs = [
+            self._relation(transaction, revision_id, "derived_from", g) for g in draft.derived_from
+        ]
+        return [Linked(relation) for relation in (*cited, *inputs)]
+
+    def _relation(
+        self, transaction: Transaction, start: RevisionId, relation_type: str, target: str
+    ) -> Relation:
+        """`target` is REV, PAGE, FRAME or PAGE#FRAME; a frame must hold now."""
+        catalog = self._store.catalog
+        whole, _, part = target.partition("#")
+        reference = resolve(catalog, part or whole)
+        frame, digest = reference.frame, None
+        page, end = revision(catalog, whole if not part else reference.page)
+        if frame is not None:
+            end, digest = self._holding(frame)
+        return Relation(
+            relation_id=RelationId("rel_" + base32(self._store.entropy.random(16))),
+            from_revision=start,
+            type=relation_type,
+            to_page=page,
+            to_revision=end,
+            created_by=self._actor,
+            created_at=transaction.at,
+            to_frame=frame,
+            to_digest=digest,
+        )
+
+    def _holding(self, frame: FrameId) -> tuple[RevisionId, Digest]:
+        rows = self._store.catalog.frames("frame_id = ? AND valid_to IS NULL", (frame,))
+        if not rows:
+            raise Conflict(
+                f"frame {frame} has closed; cite what holds now (pcpfs symbol NAME)",
+                frame_id=frame,
+            )
+        return RevisionId(rows[-1].revision_id), Digest(rows[-1].digest)
+
+    def _page(self, given: str, *, any_state: bool = False) -> PageRow:
+        row = self._store.catalog.page(resolve(self._store.catalog, given).page)
+        if row is None:
+            raise NotFound(f"there is no page {given}")
+        if row.is_source:
+            raise UsageError(f"{row.path} is a source: it changes when its file does (pcpfs sync)")
+        if row.lifecycle == "tombstoned" and not any_state:
+            raise Conflict(
+                f"{row.title} is tombstoned; bring it back with: pcpfs restore", heads=[]
+            )
+        return row
+
+    def _parents(
+        self, row: PageRow, expect: Sequence[str], branch: str | None
+    ) -> tuple[RevisionId, ...]:
+        page = PageId(row.page_id)
+        heads = self._heads(row)
+        if branch is not None:
+            return (self._own_revision(page, branch),)
+        named = [self._own_revision(page, given) for given in expect]
+        wrong = [revision_id for revision_id in named if revision_id not in heads]
+        if wrong:
+            distinct = decode_list(row.heads)
+            raise Conflict(
+                f"{wrong[0]} is no longer the head of {row.title}; now it is "
+                f"{' and '.join(distinct)}: look at it (pcpfs diff) and revise that",
+                expected=wrong[0],
+                heads=distinct,
+                page_id=page,
+            )
+        equal = [h for h in heads if any(self._are_equal(row, h, n) for n in named)]
+        return tuple(dict.fromkeys((*named, *equal)))
+
+    def _own_revision(self, page: PageId, given: str) -> RevisionId:
+        found = resolve(self._store.catalog, given)
+        if found.page != page or found.revision is None:
+            raise NotFound(f"{given} is no revision of {page}")
+        return found.revision
+
+    def _heads(self, row: PageRow) -> tuple[RevisionId, ...]:
+        """All heads, equal ones included."""
+        spans = self._store.catalog.spans(row.page_id)
+        parents = {parent for span in spans for parent in decode_list(span.parents)}
+        return tuple(RevisionId(s.revision_id) for s in spans if s.revision_id not in parents)
+
+    def _are_equal(self, row: PageRow, one: RevisionId, other: RevisionId) -> bool:
+        return one == other or len(equal_heads((one, other), lambda r: self._envelope(row, r))) == 1
+
+    def _inherit(self, row: PageRow, draft: Draft, parent: RevisionId) -> Draft:
+        """CASES: `revise` inherits what is not given from its first parent."""
+        body = self._envelope(row, parent)
+        media_type = body.payload.media_type if body.payload else None
+        return Draft(
+            payload=draft.payload,
+            media_type=draft.media_type or media_type,
+            title=draft.title if draft.title is not None else body.facets.title,
+            tags=draft.tags if draft.tags is not None else body.facets.tags,
+            cites=draft.cites,
+            derived_from=draft.derived_from,
+            source_refs=draft.source_refs or body.source_refs,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            observed_at=draft.observed_at,
+            epistemic=draft.epistemic if draft.epistemic is not None else body.epistemic,
+        )
+
+    def _says_the_same(self, row: PageRow, draft: Draft, parent: RevisionId) -> bool:
+        body = self._envelope(row, parent)
+        payload = Payload(draft.media_type or "", Digest.of(draft.payload), len(draft.payload))
+        return (
+            parent in self._heads(row)
+            and body.payload == payload
+            and body.facets == Facets(title=draft.title, tags=draft.tags or ())
+            and body.source_refs == draft.source_refs
+            and body.epistemic == draft.epistemic
+            and not (draft.cites or draft.derived_from or draft.valid_from or draft.valid_to)
+        )
+
+    def _envelope(self, row: PageRow, revision_id: RevisionId) -> Revision:
+        return self._store.objects.revision(Namespace(row.scope), PageId(row.page_id), revision_id)
+
+    def _finish(
+        self,
+        transaction: Transaction,
+        namespace: Namespace,
+        page: PageId,
+        revision_id: RevisionId,
+    ) -> Written:
+        title = transaction.title_of(page) or page
+        done: Committed = transaction.commit(
+            f"{transaction.operation}: {one_line(title)}",
+            (
+                ("Pcpfs-Operation", transaction.operation),
+                ("Pcpfs-Page", page),
+                ("Pcpfs-Revision", revision_id),
+                ("Pcpfs-Actor", str(self._actor)),
+            ),
+        )
+        row = self._store.catalog.page(page)
+        path = None if row is None else self._shown_path(row)
+        return Written(
+            page,
+            revision_id,
+            namespace,
+            path,
+            commit=done.commit,
+            warnings=done.warnings,
+        )
+
+    def _shown_path(self, row: PageRow) -> str | None:
+        return next(iter(wanted_files(self._store.catalog, [row])), None)
+
+
+def one_line(text: str, most: int = 72) -> str:
+    """A text that fits the subject of a commit: one line, nothing that a terminal obeys."""
+    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in text)
+    plain = " ".join(plain.split())
+    return plain if len(plain) <= most else plain[: most - 1] + "…"
+
+
+def _check(draft: Draft) -> None:
+    """Refuse what could not be shown, or would not mean anything."""
+    texts: Iterable[tuple[str, str]] = (
+        *((("title", draft.title),) if draft.title is not None else ()),
+        *(("tag", tag) for tag in draft.tags or ()),
+        *(("source ref", ref) for ref in draft.source_refs),
+    )
+    for what, text in texts:
+        if not text.strip() or len(text) > 1000:
+            raise InvalidName(f"a {what} has 1 to 1000 characters that can be seen")
+        if any(unicodedata.category(char) in ("Cc", "Cs") for char in text):
+            raise InvalidName(f"the {what} {text!r} holds a control character")
+    unknown = set(draft.epistemic or {}) - set(EPISTEMIC)
+    if unknown:
+        raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")
+
+
+def _json_list(items: Sequence[str]) -> str:
+    return json.dumps(list(items))
+
+
+def _like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _own_title(draft: Draft) -> str | None:
+    is_text = (draft.media_type or "").startswith("text/")
+    return read_front(draft.payload).title if is_text else None
