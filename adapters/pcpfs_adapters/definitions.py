@@ -1,0 +1,120 @@
+"""From definitions found in a source to its symbols: nesting, names, ranges, digests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from pcpfs.model.frames import Symbol
+from pcpfs.model.ids import Digest
+from pcpfs_adapters.kinds import CALLABLES, TYPES
+from pcpfs_adapters.source_text import SourceText
+
+MAX_DEPTH = 64
+"""Deeper definitions are left out, and noted: names and digests of n levels cost n² bytes."""
+
+MAX_SYMBOLS = 50_000
+"""Only machines define more in one file; what comes after is left out, and noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a definition lies, in offsets of the UTF-8; kind "" only qualifies its members.
+
+    `is_local` says that right inside a function it is of no interest outside it: a value, or what
+    looks like the declaration of a function.
+    """
+
+    kind: str
+    path: tuple[str, ...]
+    start: int
+    end: int
+    is_local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a definition says of itself; `doc_range` in offsets of the UTF-8."""
+
+    signature: str = ""
+    doc: str = ""
+    doc_range: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A span among those around it: the index it was given with, final kind, qualified name."""
+
+    index: int
+    span: Span
+    kind: str
+    qualified: tuple[str, ...]
+    depth: int
+
+
+def nested(spans: Iterable[Span], method_holders: Collection[str] = TYPES) -> Iterator[Placed]:
+    """Qualify each span with those around it, in document order; drop what is local.
+
+    A function right inside a type is a method. Definitions of the same bytes (`a = b = 1`) are
+    neighbours, not members of each other.
+    """
+    around: list[Placed] = []
+    for index, span in sorted(enumerate(spans), key=lambda item: (item[1].start, -item[1].end)):
+        while around and not _holds(around[-1].span, span):
+            around.pop()
+        outer = around[-1] if around else None
+        if outer and outer.kind in CALLABLES and span.is_local:
+            continue
+        around.append(_placed(index, span, outer, method_holders))
+        yield around[-1]
+
+
+def symbols(
+    source: SourceText, placed: Iterable[Placed], wording: Callable[[int], Wording]
+) -> tuple[tuple[Symbol, ...], tuple[str, ...]]:
+    """The symbols of what `nested` gave, and notes on what was left out."""
+    shown = [item for item in placed if item.span.kind]
+    shallow = [item for item in shown if item.depth <= MAX_DEPTH]
+    notes = _left_out(len(shown) - len(shallow), f"nested deeper than {MAX_DEPTH}")
+    notes += _left_out(len(shallow) - MAX_SYMBOLS, f"after the first {MAX_SYMBOLS}")
+    made, line, at = [], 1, 0
+    for item in shallow[:MAX_SYMBOLS]:
+        line += source.utf8.count(b"\n", at, item.span.start)
+        at = item.span.start
+        made.append(_symbol(source, item, line, wording(item.index)))
+    return tuple(made), notes
+
+
+def _placed(index: int, span: Span, outer: Placed | None, holders: Collection[str]) -> Placed:
+    if outer is None:
+        return Placed(index, span, span.kind, span.path, 1)
+    is_method = span.kind == "function" and (outer.kind in holders or not outer.kind)
+    kind = "method" if is_method else span.kind
+    # Too deep to be shown: longer names would only cost memory.
+    qualified = outer.qualified if outer.depth >= MAX_DEPTH else outer.qualified + span.path
+    return Placed(index, span, kind, qualified, outer.depth + 1)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return inner.end <= outer.end and (outer.start, outer.end) != (inner.start, inner.end)
+
+
+def _symbol(source: SourceText, item: Placed, line: int, wording: Wording) -> Symbol:
+    start, end = source.origin(item.span.start), source.origin(item.span.end)
+    last = line + source.utf8.count(b"\n", item.span.start, item.span.end)
+    doc = wording.doc_range
+    return Symbol(
+        kind=item.kind,
+        name=item.span.path[-1],
+        qualified_name=".".join(item.qualified),
+        signature=wording.signature,
+        doc=wording.doc,
+        lines=(line, last),
+        bytes=(start, end),
+        digest=Digest.of(memoryview(source.raw)[start:end]),
+        doc_bytes=(source.origin(doc[0]), source.origin(doc[1])) if doc else None,
+    )
+
+
+def _left_out(count: int, which: str) -> tuple[str, ...]:
+    return (f"{count} definitions {which} left out",) if count > 0 else ()

@@ -1,0 +1,112 @@
+"""What the engine must know about one language: one TOML file in `languages/`, found by listing.
+
+To add a language, add a file. Its members:
+
+- `name`, `version`, `grammar` (name in the language pack), `media_type`;
+- `suffixes` (lower case), `filenames`, `shebangs` (interpreters without version digits);
+- `claims`: suffixes of another language that are this one's when a pattern is found in the file's
+  first bytes, such as `".h"` for C++;
+- `extends`: another language's name, whose members hold unless given here;
+- `comments`: node types; `doc`: a pattern that a comment must begin with to document what follows;
+  `doc_noise`: a pattern taken out of documentation lines;
+- `docstring`: node types that document a definition when they come first in its body;
+- `wrappers`: node types that belong to the definition they hold, if it is the only one of its type
+  in them (`export`, decorators, `template<…>`, `const` around one constant);
+- `groups`: tokens with which a wrapper opens a group of several: then it belongs to none of them;
+- `attributes`: node types of decorators and attributes. They belong to the definition's bytes when
+  they come before it, and are never part of a signature. `attribute_holders` are node types of
+  leading children that may hold some;
+- `separators`: what parts a qualified name besides `.`; `noise`: a pattern taken out of it first;
+- `constants`: a pattern of variable names that are constants; `method_holders`: further kinds whose
+  functions are methods;
+- `query`: patterns, the first that captures a `@name` wins. A capture named after a kind is a
+  definition; `@container` only gives its members a qualified name; `@name`, `@scope` (what the
+  name is qualified with), `@body` (ends the signature), `@prototype` (none right inside a
+  function, where grammars take variables for declarations). Settings: `prefix` of the name, a fixed
+  `name`, `require` (the text of `@keyword`);
+- `example`, `symbols`: a source and what is seen in it, checked by a test.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+_LONGEST_NAME = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One data file. Patterns are kept as text, so a language is small to hash and to pickle."""
+
+    name: str
+    version: int
+    grammar: str
+    media_type: str
+    query: str
+    suffixes: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    shebangs: tuple[str, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+    comments: tuple[str, ...] = ("comment",)
+    doc: str = ""
+    doc_noise: str = ""
+    docstring: tuple[str, ...] = ()
+    wrappers: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    attribute_holders: tuple[str, ...] = ()
+    separators: tuple[str, ...] = ()
+    noise: str = ""
+    constants: str = ""
+    method_holders: tuple[str, ...] = ()
+    example: str = ""
+    symbols: tuple[str, ...] = ()
+
+    def name_parts(self, text: str) -> tuple[str, ...]:
+        """`a::B<T>::f` as (`a`, `B`, `f`): noise taken out, split, white space folded."""
+        text = text[:_LONGEST_NAME]
+        if self.noise:
+            text = re.sub(self.noise, "", text)
+        for separator in self.separators:
+            text = text.replace(separator, "\0")
+        parts = (" ".join(_unquoted(part).split()) for part in text.split("\0"))
+        return tuple(part for part in parts if part)
+
+    def claims_file(self, path: str, head: bytes) -> bool:
+        """Whether a file that bears another language's suffix is in truth of this one."""
+        return any(
+            path.endswith(suffix) and re.search(pattern.encode(), head) is not None
+            for suffix, pattern in self.claims
+        )
+
+
+def load() -> tuple[Language, ...]:
+    """Every language of the folder, in order of name."""
+    documents = {document["name"]: document for document in _documents()}
+    return tuple(_language(documents[name], documents) for name in sorted(documents))
+
+
+def _documents() -> Iterator[dict[str, Any]]:
+    for entry in (files(__package__) / "languages").iterdir():
+        if entry.name.endswith(".toml"):
+            yield tomllib.loads(entry.read_text(encoding="utf-8"))
+
+
+def _language(document: Mapping[str, Any], documents: Mapping[str, Mapping[str, Any]]) -> Language:
+    members = {**documents.get(document.get("extends", ""), {}), **document}
+    members.pop("extends", None)
+    members["claims"] = tuple(members.get("claims", {}).items())
+    frozen: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in members.items()
+    }
+    return Language(**frozen)
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text

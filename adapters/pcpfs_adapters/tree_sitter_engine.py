@@ -1,0 +1,388 @@
+"""Interprets the data files with tree-sitter; the only module that imports it, when first used."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pcpfs.model.frames import Extraction
+from pcpfs_adapters import wording
+from pcpfs_adapters.definitions import Span, Wording, nested, symbols
+from pcpfs_adapters.kinds import KINDS, LOCAL, TYPES
+from pcpfs_adapters.language import Language
+from pcpfs_adapters.source_text import SourceText, read
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as Compiled
+    from tree_sitter import Node, Query, Tree
+
+MAX_BYTES = 2_500_000
+"""Parsed up to this size (as UTF-8): a tree takes up to 200 times the memory of its source."""
+
+MAX_SECONDS = 20.0
+"""CPU time for one parse. Only a source made to hurt (40 KB of `a<a<a<` in Java) comes near it;
+whether its extraction is then given up depends on the machine, in this one case only."""
+
+UNGUARDED_BYTES = 16_384
+"""Up to this size no parse takes more than seconds, and the clock would cost a tenth."""
+
+Captures = dict[str, "list[Node]"]
+Settings = dict[str, "str | None"]
+
+_REMARK = re.compile(rb"#|//|/\*")
+_SPACE = b" \t\r\n\f\v"
+
+
+class TreeSitterAdapter:
+    """The adapter of one data file. Pickles as the data; the compiled grammar stays behind."""
+
+    def __init__(self, language: Language, seconds: float = MAX_SECONDS) -> None:
+        self.language = language
+        self._seconds = seconds
+
+    def __reduce__(self) -> tuple[type[TreeSitterAdapter], tuple[Language, float]]:
+        return TreeSitterAdapter, (self.language, self._seconds)
+
+    @property
+    def name(self) -> str:
+        return self.language.name
+
+    @property
+    def version(self) -> int:
+        return self.language.version
+
+    @property
+    def media_type(self) -> str:
+        return self.language.media_type
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        return self.language.suffixes
+
+    @property
+    def filenames(self) -> tuple[str, ...]:
+        return self.language.filenames
+
+    def extract(self, source: bytes) -> Extraction:
+        text = read(source)
+        if len(text.utf8) > MAX_BYTES:
+            return self._extraction(text, "too large to parse")
+        tree = self._grammar.parse(text.parsed, self._seconds)
+        if tree is None:
+            return self._extraction(text, "took too long to parse", error_count=1)
+        view = _View(self.language, self._grammar, text, tree.root_node)
+        found = list(view.definitions())
+        holders = TYPES.union(self.language.method_holders)
+        made, notes = symbols(
+            text,
+            nested((definition.span for definition in found), holders),
+            lambda index: view.wording(found[index]),
+        )
+        errors = self._grammar.error_count(tree.root_node)
+        return self._extraction(text, *notes, symbols=made, error_count=errors)
+
+    @cached_property
+    def _grammar(self) -> _Grammar:
+        return _Grammar.of(self.language)
+
+    def _extraction(self, text: SourceText, *notes: str, **members: Any) -> Extraction:
+        return Extraction(
+            adapter=self.name,
+            version=self.version,
+            language=self.name,
+            encoding=text.encoding,
+            line_count=text.line_count,
+            notes=text.notes + notes,
+            **members,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """A compiled grammar with its queries; the one place that calls into tree-sitter."""
+
+    compiled: Compiled
+    query: Query
+    errors: Query
+    comments: Query
+    settings: tuple[Settings, ...]
+    """What `#set!` says in each pattern of the query."""
+
+    @classmethod
+    def of(cls, language: Language) -> _Grammar:
+        from tree_sitter import Query  # noqa: PLC0415 - loaded when a source is first parsed
+        from tree_sitter_language_pack import get_language  # noqa: PLC0415
+
+        grammar: Any = language.grammar  # the pack types its names as one long Literal
+        compiled = get_language(grammar)
+        errors = Query(compiled, "(ERROR) @error (MISSING) @error")
+        comments = Query(compiled, " ".join(f"({kind}) @comment" for kind in language.comments))
+        query = Query(compiled, language.query)
+        settings = tuple(map(query.pattern_settings, range(query.pattern_count)))
+        return cls(compiled, query, errors, comments, settings)
+
+    def parse(self, source: bytes, seconds: float) -> Tree | None:
+        """None if it takes longer. A parser that was stopped would resume: each parse has its own."""
+        from tree_sitter import Parser  # noqa: PLC0415
+
+        if len(source) <= UNGUARDED_BYTES:
+            return Parser(self.compiled).parse(source)
+        deadline = time.thread_time() + seconds
+        view = memoryview(source)
+        try:
+            return Parser(self.compiled).parse(
+                lambda offset, _: view[offset:],
+                progress_callback=lambda _, __: time.thread_time() > deadline,
+            )
+        except ValueError:
+            return None
+
+    def matches(self, root: Node) -> list[tuple[int, Captures]]:
+        from tree_sitter import QueryCursor  # noqa: PLC0415
+
+        return QueryCursor(self.query).matches(root)
+
+    def error_count(self, root: Node) -> int:
+        if not root.has_error:
+            return 0
+        from tree_sitter import QueryCursor  # noqa: PLC0415
+
+        return max(1, len(QueryCursor(self.errors).captures(root).get("error", ())))
+
+    def comments_in(self, root: Node, start: int, stop: int) -> list[Node]:
+        from tree_sitter import QueryCursor  # noqa: PLC0415
+
+        cursor = QueryCursor(self.comments)
+        cursor.set_byte_range(start, stop)
+        return cursor.captures(root).get("comment", [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A match: `node` is what the query captured, `outer` the same with its wrappers."""
+
+    span: Span
+    node: Node
+    outer: Node
+    name: tuple[int, int]
+    body: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """One parsed source, seen with the rules of its language."""
+
+    language: Language
+    grammar: _Grammar
+    text: SourceText
+    root: Node
+
+    def definitions(self) -> Iterator[_Definition]:
+        """Each name once, in order: the pattern that comes first in the query wins."""
+        settings = self.grammar.settings
+        best: dict[tuple[int, bool], tuple[int, Captures]] = {}
+        for pattern, captures in self.grammar.matches(self.root):
+            key = _key(captures)
+            if (key not in best or pattern < best[key][0]) and self._meant(
+                settings[pattern], captures
+            ):
+                best[key] = (pattern, captures)
+        for key in sorted(best):
+            pattern, captures = best[key]
+            definition = self._definition(settings[pattern], captures)
+            if definition is not None:
+                yield definition
+
+    def wording(self, definition: _Definition) -> Wording:
+        kind = definition.span.kind
+        said = wording.signature(kind, self._signature(definition))
+        doc = self._docstring(definition.body) or self._comments(definition)
+        if doc is None:
+            return Wording(said)
+        line = wording.first_line(self.text.text(*doc), self.language.doc_noise)
+        return Wording(said, line, doc)
+
+    def _meant(self, settings: Settings, captures: Captures) -> bool:
+        required = settings.get("require")
+        return required is None or self._text(captures["keyword"][0]) == required
+
+    def _definition(self, settings: Settings, captures: Captures) -> _Definition | None:
+        kind, node = _captured(captures)
+        name = self._name(settings, captures)
+        scope = tuple(part for node in captures.get("scope", ()) for part in self._parts(node))
+        path = scope + name
+        if not path:
+            return None
+        if kind == "function" and scope:
+            kind = "method"
+        if kind == "variable" and self.language.constants:
+            kind = "constant" if re.fullmatch(self.language.constants, path[-1]) else kind
+        outer = self._outermost(node)
+        start, end = self._attributed(outer), self._trimmed(outer)
+        at = captures["name"][0].byte_range if "name" in captures else node.byte_range
+        body = captures["body"][0] if "body" in captures else None
+        is_local = kind in LOCAL or "prototype" in captures
+        return _Definition(Span(kind, path, start, end, is_local), node, outer, at, body)
+
+    def _name(self, settings: Settings, captures: Captures) -> tuple[str, ...]:
+        fixed = settings.get("name")
+        if fixed is not None:
+            return (fixed,)
+        parts = tuple(part for node in captures.get("name", ()) for part in self._parts(node))
+        prefix = settings.get("prefix")
+        return (*parts[:-1], prefix + parts[-1]) if prefix and parts else parts
+
+    def _parts(self, node: Node) -> tuple[str, ...]:
+        return self.language.name_parts(self._text(node))
+
+    def _text(self, node: Node) -> str:
+        return self.text.text(node.start_byte, node.end_byte)
+
+    def _outermost(self, node: Node) -> Node:
+        wrappers = self.language.wrappers
+        parent = node.parent if wrappers else None
+        while parent is not None and parent.type in wrappers and self._alone(node, parent):
+            node, parent = parent, parent.parent
+        return node
+
+    def _alone(self, node: Node, parent: Node) -> bool:
+        """Whether the wrapper is for this node only: no other of its type, no group."""
+        for direction in ("prev_named_sibling", "next_named_sibling"):
+            sibling = getattr(node, direction)
+            while sibling is not None and sibling.type in self.language.comments:
+                sibling = getattr(sibling, direction)
+            if sibling is not None and sibling.type == node.type:
+                return False
+        opening = range(min(2, parent.child_count))
+        return not any(parent.child(index).type in self.language.groups for index in opening)
+
+    def _attributed(self, outer: Node) -> int:
+        """The start with the attributes that come before it as siblings (Rust, TypeScript)."""
+        start = outer.start_byte
+        if not self.language.attributes:
+            return start
+        sibling = outer.prev_named_sibling
+        while sibling is not None:
+            if sibling.type in self.language.attributes:
+                start = sibling.start_byte
+            elif sibling.type not in self.language.comments:
+                break
+            sibling = sibling.prev_named_sibling
+        return start
+
+    def _trimmed(self, outer: Node) -> int:
+        """The end without the line end that some grammars count in."""
+        start, end = outer.byte_range
+        parsed = self.text.parsed
+        while end > start and parsed[end - 1] in _SPACE:
+            end -= 1
+        return end
+
+    def _signature(self, definition: _Definition) -> Iterator[str]:
+        """What stands before the body, and after it if the name is there (`typedef`)."""
+        here, body = definition.outer.start_byte, definition.body
+        stop = definition.span.end if body is None else body.start_byte
+        for start, end in sorted((*self._attributes(definition), *self._remarks(here, stop))):
+            yield self.text.text(here, max(start, here))
+            here = max(here, end)
+        yield self.text.text(here, max(stop, here))
+        if body is not None and definition.name[0] >= body.end_byte:
+            yield self.text.text(body.end_byte, definition.span.end)
+
+    def _remarks(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Comments within a signature."""
+        if not _REMARK.search(self.text.parsed, start, stop):
+            return []
+        return [node.byte_range for node in self.grammar.comments_in(self.root, start, stop)]
+
+    def _attributes(self, definition: _Definition) -> Iterator[tuple[int, int]]:
+        if not self.language.attributes:
+            return
+        node: Node | None = definition.outer
+        while node is not None:
+            yield from self._leading(node, definition)
+            node = None if node == definition.node else node.child_with_descendant(definition.node)
+
+    def _leading(self, parent: Node, definition: _Definition) -> Iterator[tuple[int, int]]:
+        for child in parent.children:
+            if child.start_byte >= definition.name[0]:
+                return
+            if child.type in self.language.attributes:
+                yield child.byte_range
+            elif child.type in self.language.attribute_holders:
+                yield from self._leading(child, definition)
+
+    def _docstring(self, body: Node | None) -> tuple[int, int] | None:
+        if body is None or not self.language.docstring:
+            return None
+        for index in range(body.named_child_count):
+            child = body.named_child(index)
+            if child.type in self.language.docstring:
+                return child.byte_range
+            if child.type not in self.language.comments:
+                return None
+        return None
+
+    def _comments(self, definition: _Definition) -> tuple[int, int] | None:
+        """The comments right above, or between attributes and what they belong to."""
+        places = (definition.span.start, definition.outer.start_byte, definition.node.start_byte)
+        for place in dict.fromkeys(places):
+            found = self._comments_above(place)
+            if found is not None:
+                return found
+        return None
+
+    def _comments_above(self, place: int) -> tuple[int, int] | None:
+        """A block comment, or a run of line comments, with no blank line in it or after it."""
+        start = end = None
+        comment = self._comment_before(place)
+        while comment is not None:
+            is_block = self.text.parsed.startswith(b"/*", comment[0])
+            if is_block and start is not None:
+                break
+            start, end = comment[0], end or comment[1]
+            comment = None if is_block else self._comment_before(start)
+        return None if start is None or end is None else (start, end)
+
+    def _comment_before(self, place: int) -> tuple[int, int] | None:
+        """A comment that documents what starts at `place`: alone on its line, right above."""
+        parsed = self.text.parsed
+        end = place
+        while end and parsed[end - 1] in _SPACE:
+            end -= 1
+        if end == 0 or parsed.count(b"\n", end, place) > 1:
+            return None
+        comment = self._comment_at(end - 1)
+        if comment is None:
+            return None
+        begin = comment.start_byte
+        line = parsed[parsed.rfind(b"\n", 0, begin) + 1 : begin]
+        if line.strip(_SPACE) or not re.match(self.language.doc, self.text.text(begin, end)):
+            return None
+        return begin, end
+
+    def _comment_at(self, place: int) -> Node | None:
+        """Grammars that take comments apart do so in at most two levels."""
+        node = self.root.descendant_for_byte_range(place, place + 1)
+        for _ in range(2):
+            if node is not None and node.type not in self.language.comments:
+                node = node.parent
+        return node if node is not None and node.type in self.language.comments else None
+
+
+def _key(captures: Captures) -> tuple[int, bool]:
+    """What makes two matches one definition: the place of the name; containers apart."""
+    is_container = "container" in captures
+    named = captures.get("name") or _captured(captures)[1:]
+    return named[0].start_byte, is_container
+
+
+def _captured(captures: Captures) -> tuple[str, Node]:
+    for capture, nodes in captures.items():
+        if capture in KINDS:
+            return capture, nodes[0]
+    return "", captures["container"][0]
