@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -72,7 +72,10 @@ class Call:
     @cached_property
     def session(self) -> Session:
         """The session of `--as`, else of the owner."""
-        return self.store.session(self.settings.principal or self.store.owner)
+        from pcpfs.store.session import Session  # noqa: PLC0415 (see `store`)
+
+        session = Session(self.store, self.settings.principal or self.store.owner)
+        return self._open.enter_context(closing(session))
 
     @cached_property
     def sources(self) -> Sources:

@@ -1,14 +1,25 @@
-"""The payload of a write: a file or standard input."""
+"""What is written: the bytes of a file or of standard input, and what the options say of them."""
 
 from __future__ import annotations
 
 import errno
 import sys
+from typing import TYPE_CHECKING, Any
 
 from pcpfs.cli.source_files import read_file
 from pcpfs.errors import Unavailable
 
+if TYPE_CHECKING:
+    from pcpfs.store.writes import Draft
+
 BYTES, MARKDOWN = "application/octet-stream", "text/markdown"
+
+
+def read_draft(file: str, *, tags: tuple[str, ...], **given: Any) -> Draft:
+    """The text, and what the options say about it; no tags given means that they are not told."""
+    from pcpfs.store.writes import Draft  # noqa: PLC0415 (help needs no store)
+
+    return Draft(read_payload(file), tags=tags or None, **given)
 
 
 def read_payload(given: str) -> bytes:

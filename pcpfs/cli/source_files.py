@@ -27,12 +27,12 @@ def read_file(given: str) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise UsageError(f"{given} is a folder; name files", path=given)
+            raise UsageError(f"{given}: it is a folder; name files", path=given)
         if not stat.S_ISREG(mode):
-            raise UsageError(f"{given} is no regular file", path=given)
+            raise UsageError(f"{given}: it is no regular file", path=given)
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"{given}: there is no such file", path=given) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Unavailable(f"{given} cannot be read: {reason}", path=given) from error
+        raise Unavailable(f"{given}: it cannot be read: {reason}", path=given) from error

@@ -10,6 +10,7 @@ from pcpfs.cli.call import content
 from pcpfs.cli.shown import frame_lines, page_lines
 from pcpfs.errors import Unavailable, UsageError
 from pcpfs.model.answers import plain
+from pcpfs.model.names import source_ref
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import FrameView, Manifest, Pins
@@ -82,10 +83,26 @@ class Subject:
         if projection == "relations":
             return {"relations": session.relations(given, pins)}
         if projection == "source_spans":
-            return {"source_spans": session.source_spans(given, pins)}
+            return {"source_spans": [*self._source_refs(), *self._symbol_spans()]}
         if projection == "facets":
             return {"facets": session.facets(given, pins)}
-        return {"revisions": session.log(self.manifest.page_id)}
+        return {"revisions": session.log(given, pins)}
+
+    def _source_refs(self) -> Iterator[dict[str, object]]:
+        yield from ({"source_ref": ref} for ref in self.manifest.source_refs)
+
+    def _symbol_spans(self) -> Iterator[dict[str, object]]:
+        """Of a source file: where each of its symbols lies."""
+        for frame in self._session.frames_of(self._given, self._pins):
+            yield {
+                "source_ref": source_ref(frame.root, frame.path, frame.lines),
+                "frame_id": frame.frame_id,
+                "kind": frame.kind,
+                "qualified_name": frame.qualified_name,
+                "lines": frame.lines,
+                "bytes": frame.bytes,
+                "digest": frame.digest,
+            }
 
 
 def _members(answer: object) -> dict[str, object]:

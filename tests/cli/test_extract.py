@@ -45,7 +45,7 @@ def test_a_file_that_is_not_there_is_named_and_the_others_are_printed(terminal: 
     assert "gone.py" in outcome.json["error"]["message"]
     gone, tide = outcome.json["files"]
     assert (gone["path"], gone["frames"]) == ("gone.py", [])
-    assert "gone.py" in gone["skipped"]
+    assert "no such file" in gone["skipped"]
     assert len(tide["frames"]) == 2
 
 

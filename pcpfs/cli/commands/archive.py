@@ -22,5 +22,5 @@ def command(call: Call, why: str, page: str) -> None:
 
     It stays readable and can be restored.
     """
-    written = call.session.archive(page, why=why)
+    written = call.session.archive(page, why)
     call.answer(written, written_lines("archived", written))

@@ -47,7 +47,7 @@ def command(call: Call, paths: tuple[str, ...]) -> int:
         try:
             files.append(extract(adapters, path))
         except PcpfsError as error:
-            files.append(ExtractedFile(path, skipped=error.message))
+            files.append(ExtractedFile(path, skipped=error.message.removeprefix(f"{path}: ")))
             failure = failure or Failure.of(error)
     call.answer({"files": files, "error": failure}, _lines(files))
     return failure.exit_code if failure else 0

@@ -19,5 +19,5 @@ from pcpfs.cli.written import written_lines
 @click.argument("page", metavar="PAGE")
 def command(call: Call, why: str, page: str) -> None:
     """Bring an archived or tombstoned page back."""
-    written = call.session.restore(page, why=why)
+    written = call.session.restore(page, why)
     call.answer(written, written_lines("restored", written))

@@ -9,7 +9,7 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_description
-from pcpfs.cli.payload import read_payload
+from pcpfs.cli.payload import read_draft
 from pcpfs.cli.written import written_lines
 
 
@@ -32,10 +32,13 @@ from pcpfs.cli.written import written_lines
 @with_description
 @click.argument("page", metavar="PAGE")
 @click.argument("file", metavar="FILE|-")
-def command(call: Call, *, page: str, file: str, tags: tuple[str, ...], **given: Any) -> None:
+def command(
+    call: Call, *, page: str, expect: tuple[str, ...], branch: str | None, file: str, **given: Any
+) -> None:
     """Give a page new text; the old one stays in its history.
 
     Title, tags and kind stay as they are unless they are given.
     """
-    written = call.session.revise(page, read_payload(file), tags=tags or None, **given)
+    draft = read_draft(file, **given)
+    written = call.session.revise(page, draft, expect=expect, branch=branch)
     call.answer(written, written_lines("revised", written))

@@ -22,5 +22,5 @@ def command(call: Call, why: str, page: str) -> None:
 
     It is kept in the history, but no longer found.
     """
-    written = call.session.tombstone(page, why=why)
+    written = call.session.tombstone(page, why)
     call.answer(written, written_lines("tombstoned", written))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_description
-from pcpfs.cli.payload import media_type_for, read_payload
+from pcpfs.cli.payload import media_type_for, read_draft
 from pcpfs.cli.written import written_lines
 
 
@@ -28,12 +29,14 @@ from pcpfs.cli.written import written_lines
 @click.option("--key", metavar="KEY", help="Writing twice with the same key writes once.")
 @with_description
 @click.argument("file", metavar="FILE|-")
-def command(call: Call, *, scope: str, media_type: str | None, file: str, **given: Any) -> None:
+def command(
+    call: Call, *, scope: str, path: str | None, key: str | None, file: str, **given: Any
+) -> None:
     """Write a new page.
 
     The text comes from a file, or from standard input with '-'.
     """
-    content = read_payload(file)
-    media_type = media_type or media_type_for(file, content)
-    written = call.session.write(scope, content, media_type=media_type, **given)
+    draft = read_draft(file, **given)
+    draft = replace(draft, media_type=draft.media_type or media_type_for(file, draft.payload))
+    written = call.session.write(scope, draft, path=path, key=key)
     call.answer(written, written_lines("wrote", written))
