@@ -11,6 +11,6 @@ from pcpfs.ports import AdapterRegistry
 
 def registry() -> AdapterRegistry:
     """All adapters of this package; entry point of the group `pcpfs.adapters`."""
-    from pcpfs_adapters.registry import builtin  # noqa: PLC0415 - importing a package must be cheap
+    from pcpfs_adapters.installed import builtin  # noqa: PLC0415 - importing a package must be cheap
 
     return builtin()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pcpfs.model.frames import Symbol
 from pcpfs.model.ids import Digest
@@ -17,8 +17,7 @@ MAX_SYMBOLS = 50_000
 """Only machines define more in one file; what comes after is left out, and noted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Where a definition lies, in offsets of the UTF-8; kind "" only qualifies its members.
 
     `is_local` says that right inside a function it is of no interest outside it: a value, or what
@@ -32,8 +31,7 @@ class Span:
     is_local: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(NamedTuple):
     """What a definition says of itself; `doc_range` in offsets of the UTF-8."""
 
     signature: str = ""
@@ -41,11 +39,10 @@ class Wording:
     doc_range: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A span among those around it: the index it was given with, final kind, qualified name."""
+class Placed(NamedTuple):
+    """A span among those around it: the number it was given with, final kind, qualified name."""
 
-    index: int
+    number: int
     span: Span
     kind: str
     qualified: tuple[str, ...]
@@ -59,13 +56,13 @@ def nested(spans: Iterable[Span], method_holders: Collection[str] = TYPES) -> It
     neighbours, not members of each other.
     """
     around: list[Placed] = []
-    for index, span in sorted(enumerate(spans), key=lambda item: (item[1].start, -item[1].end)):
+    for number, span in sorted(enumerate(spans), key=_place):
         while around and not _holds(around[-1].span, span):
             around.pop()
         outer = around[-1] if around else None
         if outer and outer.kind in CALLABLES and span.is_local:
             continue
-        around.append(_placed(index, span, outer, method_holders))
+        around.append(_placed(number, span, outer, method_holders))
         yield around[-1]
 
 
@@ -81,18 +78,22 @@ def symbols(
     for item in shallow[:MAX_SYMBOLS]:
         line += source.utf8.count(b"\n", at, item.span.start)
         at = item.span.start
-        made.append(_symbol(source, item, line, wording(item.index)))
+        made.append(_symbol(source, item, line, wording(item.number)))
     return tuple(made), notes
 
 
-def _placed(index: int, span: Span, outer: Placed | None, holders: Collection[str]) -> Placed:
+def _placed(number: int, span: Span, outer: Placed | None, holders: Collection[str]) -> Placed:
     if outer is None:
-        return Placed(index, span, span.kind, span.path, 1)
+        return Placed(number, span, span.kind, span.path, 1)
     is_method = span.kind == "function" and (outer.kind in holders or not outer.kind)
     kind = "method" if is_method else span.kind
     # Too deep to be shown: longer names would only cost memory.
     qualified = outer.qualified if outer.depth >= MAX_DEPTH else outer.qualified + span.path
-    return Placed(index, span, kind, qualified, outer.depth + 1)
+    return Placed(number, span, kind, qualified, outer.depth + 1)
+
+
+def _place(numbered: tuple[int, Span]) -> tuple[int, int]:
+    return numbered[1].start, -numbered[1].end
 
 
 def _holds(outer: Span, inner: Span) -> bool:

@@ -69,6 +69,8 @@ class Language:
 
     def name_parts(self, text: str) -> tuple[str, ...]:
         """`a::B<T>::f` as (`a`, `B`, `f`): noise taken out, split, white space folded."""
+        if not self.noise and text.isidentifier():
+            return (text[:_LONGEST_NAME],)
         text = text[:_LONGEST_NAME]
         if self.noise:
             text = re.sub(self.noise, "", text)

@@ -78,7 +78,7 @@ class _Heading:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line without its end; `start` is its offset, `indent` its columns of leading white space."""
+    """A line without its end; `start` is an offset, `indent` counts columns of white space."""
 
     start: int
     content: bytes
@@ -202,9 +202,8 @@ def _closes(line: _Line, fence: bytes) -> bool:
 
 def _is_rule(line: _Line) -> bool:
     marks = line.content.translate(None, b" \t")
-    return (
-        line.indent < 4 and len(marks) >= 3 and marks[:1] in _RULES and not marks.strip(marks[:1])
-    )
+    is_uniform = len(marks) >= 3 and not marks.strip(marks[:1])
+    return is_uniform and marks[:1] in _RULES and line.indent < 4
 
 
 def _may_interrupt(bullet: re.Match[bytes], content: bytes) -> bool:
@@ -243,18 +242,12 @@ def _spans(text: SourceText, headings: Sequence[_Heading]) -> list[Span]:
         while still_open and headings[still_open[-1]].level >= heading.level:
             ends[still_open.pop()] = heading.start
         still_open.append(index)
-    return [
-        Span(
-            "heading" if h.name else "",
-            (h.name,) if h.name else (),
-            h.start,
-            _trimmed(text, h, end),
-        )
-        for h, end in zip(headings, ends, strict=True)
-    ]
+    return [_span(text, heading, end) for heading, end in zip(headings, ends, strict=True)]
 
 
-def _trimmed(text: SourceText, heading: _Heading, end: int) -> int:
+def _span(text: SourceText, heading: _Heading, end: int) -> Span:
     while end > heading.start and text.parsed[end - 1] in b" \t\r\n":
         end -= 1
-    return end
+    if not heading.name:
+        return Span("", (), heading.start, end)
+    return Span("heading", (heading.name,), heading.start, end)

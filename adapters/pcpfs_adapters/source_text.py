@@ -102,7 +102,7 @@ def _wide(raw: bytes, codec: str, skip: int) -> SourceText | None:
     if unit == 2 and whole - skip >= 2 and _ends_in_half_a_pair(raw[whole - 2 : whole], codec):
         whole -= 2
     notes = () if whole == len(raw) else ("ends within a character",)
-    return _transcoded(raw, codec, skip, whole, "surrogatepass", notes)
+    return _transcoded(raw, codec, errors="surrogatepass", part=(skip, whole), notes=notes)
 
 
 def _ends_in_half_a_pair(last: bytes, codec: str) -> bool:
@@ -127,7 +127,7 @@ def _by_cookie(raw: bytes) -> SourceText | None:
         codec = codecs.lookup(cookie[1].decode("ascii")).name
     except LookupError:
         return None
-    return None if codec in _NO_CHARSETS else _transcoded(raw, codec, 0, len(raw), "strict", ())
+    return None if codec in _NO_CHARSETS else _transcoded(raw, codec)
 
 
 def _damaged(raw: bytes) -> SourceText:
@@ -136,18 +136,24 @@ def _damaged(raw: bytes) -> SourceText:
     good = sum(character > "\x7f" for character in text) - bad
     if good > bad:
         notes: tuple[str, ...] = (f"{bad} bytes are not UTF-8",)
-        found = _transcoded(raw, "utf-8", 0, len(raw), "surrogateescape", notes)
+        found = _transcoded(raw, "utf-8", errors="surrogateescape", notes=notes)
     else:
         notes = ("not UTF-8: read as Latin-1",)
-        found = _transcoded(raw, "latin-1", 0, len(raw), "strict", notes)
+        found = _transcoded(raw, "latin-1", notes=notes)
     assert found is not None  # both decode any bytes, one character at a time
     return found
 
 
 def _transcoded(
-    raw: bytes, codec: str, skip: int, end: int, errors: str, notes: tuple[str, ...]
+    raw: bytes,
+    codec: str,
+    *,
+    errors: str = "strict",
+    part: tuple[int, int] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> SourceText | None:
     """None if this codec is not exact for these bytes, character by character."""
+    skip, end = part or (0, len(raw))
     try:
         text = raw[skip:end].decode(codec, errors)
         pieces = {character: character.encode(codec, errors) for character in set(text)}

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pcpfs.model.frames import Extraction
 from pcpfs_adapters import wording
 from pcpfs_adapters.definitions import Span, Wording, nested, symbols
-from pcpfs_adapters.kinds import KINDS, LOCAL, TYPES
+from pcpfs_adapters.kinds import KINDS, LOCAL, TYPES, VALUES
 from pcpfs_adapters.language import Language
 from pcpfs_adapters.source_text import SourceText, read
 
@@ -34,6 +34,7 @@ Captures = dict[str, "list[Node]"]
 Settings = dict[str, "str | None"]
 
 _REMARK = re.compile(rb"#|//|/\*")
+_COMMENT_LINE = re.compile(rb"[ \t]*(?:#|//|/\*|=end)")
 _SPACE = b" \t\r\n\f\v"
 
 
@@ -126,7 +127,7 @@ class _Grammar:
         return cls(compiled, query, errors, comments, settings)
 
     def parse(self, source: bytes, seconds: float) -> Tree | None:
-        """None if it takes longer. A parser that was stopped would resume: each parse has its own."""
+        """None if it takes longer. A stopped parser would resume: each parse has its own."""
         from tree_sitter import Parser  # noqa: PLC0415
 
         if len(source) <= UNGUARDED_BYTES:
@@ -161,8 +162,7 @@ class _Grammar:
         return cursor.captures(root).get("comment", [])
 
 
-@dataclass(frozen=True, slots=True)
-class _Definition:
+class _Definition(NamedTuple):
     """A match: `node` is what the query captured, `outer` the same with its wrappers."""
 
     span: Span
@@ -184,12 +184,12 @@ class _View:
     def definitions(self) -> Iterator[_Definition]:
         """Each name once, in order: the pattern that comes first in the query wins."""
         settings = self.grammar.settings
-        best: dict[tuple[int, bool], tuple[int, Captures]] = {}
+        best: dict[int, tuple[int, Captures]] = {}
         for pattern, captures in self.grammar.matches(self.root):
             key = _key(captures)
-            if (key not in best or pattern < best[key][0]) and self._meant(
-                settings[pattern], captures
-            ):
+            if key in best and best[key][0] <= pattern:
+                continue
+            if self._meant(settings[pattern], captures):
                 best[key] = (pattern, captures)
         for key in sorted(best):
             pattern, captures = best[key]
@@ -198,8 +198,7 @@ class _View:
                 yield definition
 
     def wording(self, definition: _Definition) -> Wording:
-        kind = definition.span.kind
-        said = wording.signature(kind, self._signature(definition))
+        said = wording.signature(self._signature(definition), definition.span.kind in VALUES)
         doc = self._docstring(definition.body) or self._comments(definition)
         if doc is None:
             return Wording(said)
@@ -207,16 +206,16 @@ class _View:
         return Wording(said, line, doc)
 
     def _meant(self, settings: Settings, captures: Captures) -> bool:
-        required = settings.get("require")
+        required = settings.get("require") if settings else None
         return required is None or self._text(captures["keyword"][0]) == required
 
     def _definition(self, settings: Settings, captures: Captures) -> _Definition | None:
         kind, node = _captured(captures)
         name = self._name(settings, captures)
-        scope = tuple(part for node in captures.get("scope", ()) for part in self._parts(node))
-        path = scope + name
-        if not path:
+        scope = self._parts(captures["scope"][0]) if "scope" in captures else ()
+        if not (name if kind else scope):
             return None
+        path = scope + name
         if kind == "function" and scope:
             kind = "method"
         if kind == "variable" and self.language.constants:
@@ -229,11 +228,11 @@ class _View:
         return _Definition(Span(kind, path, start, end, is_local), node, outer, at, body)
 
     def _name(self, settings: Settings, captures: Captures) -> tuple[str, ...]:
-        fixed = settings.get("name")
+        fixed = settings.get("name") if settings else None
         if fixed is not None:
             return (fixed,)
-        parts = tuple(part for node in captures.get("name", ()) for part in self._parts(node))
-        prefix = settings.get("prefix")
+        parts = self._parts(captures["name"][0]) if "name" in captures else ()
+        prefix = settings.get("prefix") if settings else None
         return (*parts[:-1], prefix + parts[-1]) if prefix and parts else parts
 
     def _parts(self, node: Node) -> tuple[str, ...]:
@@ -282,26 +281,32 @@ class _View:
             end -= 1
         return end
 
-    def _signature(self, definition: _Definition) -> Iterator[str]:
-        """What stands before the body, and after it if the name is there (`typedef`)."""
-        here, body = definition.outer.start_byte, definition.body
-        stop = definition.span.end if body is None else body.start_byte
-        for start, end in sorted((*self._attributes(definition), *self._remarks(here, stop))):
-            yield self.text.text(here, max(start, here))
-            here = max(here, end)
-        yield self.text.text(here, max(stop, here))
-        if body is not None and definition.name[0] >= body.end_byte:
-            yield self.text.text(body.end_byte, definition.span.end)
+    def _signature(self, definition: _Definition) -> str:
+        """What stands before the body, and after it if the name is there (`typedef`); of a value
+        the line of its name."""
+        (kind, _, _, end, _), _, outer, name, body = definition
+        here = outer.start_byte
+        stop = end if body is None else body.start_byte
+        if kind in VALUES:
+            stop = min(stop, self.text.parsed.find(b"\n", name[1]) % (stop + 1))
+        said = []
+        for start, last in self._left_out(definition, here, stop):
+            said.append(self.text.text(here, max(start, here)))
+            here = max(here, last)
+        said.append(self.text.text(here, max(stop, here)))
+        if body is not None and name[0] >= body.end_byte:
+            said.append(self.text.text(body.end_byte, end))
+        return " ".join(said)
 
-    def _remarks(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Comments within a signature."""
+    def _left_out(self, definition: _Definition, start: int, stop: int) -> list[tuple[int, int]]:
+        """Attributes and comments in a signature."""
+        attributes = self._attributes(definition) if self.language.attributes else ()
         if not _REMARK.search(self.text.parsed, start, stop):
-            return []
-        return [node.byte_range for node in self.grammar.comments_in(self.root, start, stop)]
+            return list(attributes)
+        remarks = self.grammar.comments_in(self.root, start, stop)
+        return sorted((*attributes, *(node.byte_range for node in remarks)))
 
     def _attributes(self, definition: _Definition) -> Iterator[tuple[int, int]]:
-        if not self.language.attributes:
-            return
         node: Node | None = definition.outer
         while node is not None:
             yield from self._leading(node, definition)
@@ -356,12 +361,17 @@ class _View:
             end -= 1
         if end == 0 or parsed.count(b"\n", end, place) > 1:
             return None
+        line = parsed.rfind(b"\n", 0, end) + 1
+        if not parsed.endswith(b"*/", line, end) and not _COMMENT_LINE.match(parsed, line, end):
+            return None
         comment = self._comment_at(end - 1)
         if comment is None:
             return None
         begin = comment.start_byte
-        line = parsed[parsed.rfind(b"\n", 0, begin) + 1 : begin]
-        if line.strip(_SPACE) or not re.match(self.language.doc, self.text.text(begin, end)):
+        line = parsed.rfind(b"\n", 0, begin) + 1
+        if parsed[line:begin].strip(_SPACE) or not re.match(
+            self.language.doc, self.text.text(begin, end)
+        ):
             return None
         return begin, end
 
@@ -374,11 +384,10 @@ class _View:
         return node if node is not None and node.type in self.language.comments else None
 
 
-def _key(captures: Captures) -> tuple[int, bool]:
+def _key(captures: Captures) -> int:
     """What makes two matches one definition: the place of the name; containers apart."""
-    is_container = "container" in captures
     named = captures.get("name") or _captured(captures)[1:]
-    return named[0].start_byte, is_container
+    return named[0].start_byte * 2 + ("container" in captures)
 
 
 def _captured(captures: Captures) -> tuple[str, Node]:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pcpfs_adapters.kinds import VALUES
-
 _TAIL = re.compile(r"(?:\s*(?:=>|[:;{=]))+\s*$")
-_OPENING = re.compile(r"\s*(?:=?\s*[(\[{]|\\)\s*$")
+_OPENING = re.compile(r"\s*(?:=?\s*[(\[{]|\\|;)$")
 _STRING = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)(?:\1)?$", re.DOTALL)
 _COMMENT_LEAD = re.compile(r"^\s*(?:/\*+!?|///?!?|\*+(?!/)|#+!?|--+)?\s?")
 _COMMENT_TAIL = re.compile(r"\s*\*+/\s*$")
 _LONGEST = {"value": 200, "signature": 2000, "doc": 500}
 
 
-def signature(kind: str, pieces: Iterable[str]) -> str:
-    """The pieces up to the body, white space folded, without what only opens the body."""
-    text = " ".join(pieces)
-    if kind in VALUES:
-        first, _, more = text.strip().partition("\n")
-        first = _OPENING.sub("", first) if more else first.removesuffix(";")
-        return _cut(" ".join(first.split()), _LONGEST["value"])
-    return _cut(_TAIL.sub("", " ".join(text.split())), _LONGEST["signature"])
+def signature(text: str, is_value: bool = False) -> str:
+    """The text up to the body, white space folded, without what only opens the body."""
+    folded = " ".join(text.split())
+    if is_value:
+        return _cut(_OPENING.sub("", folded), _LONGEST["value"])
+    return _cut(_TAIL.sub("", folded), _LONGEST["signature"])
 
 
 def first_line(documentation: str, noise: str = "") -> str:

@@ -66,9 +66,6 @@ def builtin() -> Registry:
 
 def _interpreter(words: Sequence[str]) -> str:
     """`/usr/bin/env -S VAR=1 python3.11 -u` → `python`."""
-    names = [basename(word) for word in words]
-    if names[:1] == ["env"]:
-        names = [n for n, word in zip(names, words, strict=True) if not re.match(r"-|\w+=", word)][
-            1:
-        ]
-    return names[0].rstrip("0123456789.") if names else ""
+    if words and basename(words[0]) == "env":
+        words = [word for word in words[1:] if not re.match(r"-|\w+=", word)]
+    return basename(words[0]).rstrip("0123456789.") if words else ""
