@@ -34,7 +34,7 @@ def document(answer: object) -> bytes:
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def content(raw: bytes) -> dict[str, str]:
+def as_member(raw: bytes) -> dict[str, str]:
     """Bytes as a member of a document: `text` if they are UTF-8, else `base64`."""
     try:
         return {"text": raw.decode("utf-8")}
@@ -82,7 +82,8 @@ class Call:
         """The source trees of this store."""
         from pcpfs.sources.service import Sources  # noqa: PLC0415 (see `store`)
 
-        return Sources(self.store, self.session)
+        sources = Sources(self.store, self.session.principal)
+        return self._open.enter_context(sources)
 
     def create_store(self, path: Path, *, nested: bool) -> Store:
         """Make a store that belongs to `--as`, else to the user of this machine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,17 +21,11 @@ SECTIONS = ("Start", "Write", "Find", "Read", "Sources", "Store")
 """How `pcpfs --help` sorts the commands; a section that is not here comes last."""
 
 
-class PrincipalType(click.ParamType):
+def principal(text: str) -> Principal:
     """`user:anna`, `model:local`."""
+    from pcpfs.model.pages import Principal  # noqa: PLC0415 (help needs no model)
 
-    name = "principal"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Principal:
-        from pcpfs.model.pages import Principal  # noqa: PLC0415 (help needs no model)
-
-        return value if isinstance(value, Principal) else Principal(value)
+    return Principal(text)
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -52,7 +47,7 @@ def shared_options(*, writes: bool) -> list[click.Option]:
             "the store in your user data folder.",
         ),
         _shared(
-            "--as", "principal", metavar="PRINCIPAL", type=PrincipalType(),
+            "--as", "principal", metavar="PRINCIPAL", type=principal,
             help="Who acts, such as user:anna or model:local; else the owner of the store.",
         ),
         _shared(

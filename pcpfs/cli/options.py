@@ -14,22 +14,16 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-class InstantType(click.ParamType):
+def instant(text: str) -> Instant:
     """An instant with a time zone, or a date."""
+    from pcpfs.model.instants import Instant  # noqa: PLC0415 (help needs no model)
 
-    name = "instant"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Instant:
-        from pcpfs.model.instants import Instant  # noqa: PLC0415 (help needs no model)
-
-        return value if isinstance(value, Instant) else Instant.read(value)
+    return Instant.read(text)
 
 
 def instant_option(name: str, text: str) -> Callable[[Function], Function]:
     """An option that takes an instant."""
-    return click.option(name, type=InstantType(), metavar="INSTANT", help=text)
+    return click.option(name, type=instant, metavar="INSTANT", help=text)
 
 
 def with_pins(function: Function) -> Function:

@@ -6,7 +6,7 @@ import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pcpfs.cli.source_files import read_file
+from pcpfs.cli.files import read_file
 from pcpfs.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import RootReport
+    from pcpfs.model.answers import RootReport, Skipped
     from pcpfs.sources.service import SyncReport
 
 MOST_SKIPPED = 5
@@ -19,6 +19,9 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
     """One paragraph a root."""
     for root in report.roots:
         yield from _root_lines(root)
+    for path in report.tree.edits:
+        yield f"edited in tree/ and not taken in: {safe(path)}"
+    yield from (f"note: {safe(warning)}" for warning in report.warnings)
     if report.commit:
         yield styled(f"commit {report.commit[:12]}", "dim")
 
@@ -29,10 +32,16 @@ def _root_lines(root: RootReport) -> Iterator[str]:
     yield f"{styled(safe(root.root), 'bold')} in {safe(root.scope)}: {files}, {symbols}{state}"
     yield f"  {_changes(root)}"
     for skipped in root.skipped[:MOST_SKIPPED]:
-        yield f"  skipped {safe(skipped.path)}: {safe(skipped.reason)}"
+        yield f"  {skipped_line(skipped)}"
     if len(root.skipped) > MOST_SKIPPED:
         more = len(root.skipped) - MOST_SKIPPED
         yield f"  and {more} more skipped; 'pcpfs status' lists them"
+
+
+def skipped_line(skipped: Skipped) -> str:
+    """A path that was left out, and why."""
+    detail = f" ({skipped.detail})" if skipped.detail else ""
+    return safe(f"skipped {skipped.path}: {skipped.reason}{detail}")
 
 
 def _changes(root: RootReport) -> str:

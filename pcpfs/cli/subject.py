@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.call import content
+from pcpfs.cli.call import as_member
 from pcpfs.cli.shown import frame_lines, page_lines
 from pcpfs.errors import Unavailable, UsageError
 from pcpfs.model.answers import plain
@@ -37,24 +37,24 @@ class Subject:
         return self._session.frame(self._given, self._pins)
 
     @cached_property
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         """The payload, or exactly the symbol."""
         read = self._session.frame_source if self.is_frame else self._session.payload
         return read(self._given, self._pins)
 
     @property
-    def bytes_if_held(self) -> bytes | None:
+    def content_if_held(self) -> bytes | None:
         """None where the bytes are no longer kept."""
         try:
-            return self.bytes
+            return self.content
         except Unavailable:
             return None
 
     def lines(self) -> Iterator[str]:
         """The whole for people."""
         if self.is_frame:
-            return frame_lines(self.frame, self.bytes)
-        return page_lines(self.manifest, self.bytes_if_held)
+            return frame_lines(self.frame, self.content)
+        return page_lines(self.manifest, self.content_if_held)
 
     def document(self, projection: str | None) -> dict[str, object]:
         """The JSON of one projection, with the ids that it belongs to; without one, the manifest,
@@ -70,7 +70,7 @@ class Subject:
         if projection == "manifest":
             return _members(self.frame)
         if projection in (None, "payload"):
-            return {**_members(self.frame), **content(self.bytes)}
+            return {**_members(self.frame), **as_member(self.content)}
         raise UsageError(
             f"a symbol has no projection {projection}; it has manifest and payload, "
             f"its file is {self.frame.page_id}"
@@ -79,7 +79,7 @@ class Subject:
     def _projected(self, projection: str | None) -> dict[str, object]:
         session, given, pins = self._session, self._given, self._pins
         if projection == "payload":
-            return {"payload": self.manifest.payload, **content(self.bytes)}
+            return {"payload": self.manifest.payload, **as_member(self.content)}
         if projection == "relations":
             return {"relations": session.relations(given, pins)}
         if projection == "source_spans":
@@ -89,7 +89,8 @@ class Subject:
         return {"revisions": session.log(given, pins)}
 
     def _source_refs(self) -> Iterator[dict[str, object]]:
-        yield from ({"source_ref": ref} for ref in self.manifest.source_refs)
+        for ref in self.manifest.source_refs:
+            yield {"source_ref": ref}
 
     def _symbol_spans(self) -> Iterator[dict[str, object]]:
         """Of a source file: where each of its symbols lies."""

@@ -67,13 +67,15 @@ class Terminal:
         out, err = self._capture.readouterr()
         return Outcome(code, out, err)
 
-    def process(self, *arguments: str | bytes, stdin: bytes = b"", **environment: str) -> Outcome:
+    def process(
+        self, *arguments: str | bytes, stdin: bytes = b"", folder: str = ".", **environment: str
+    ) -> Outcome:
         """Run a command in a process of its own, as the console script does."""
         done = subprocess.run(
             [*COMMAND, *arguments],
             input=stdin,
             capture_output=True,
-            cwd=self.folder,
+            cwd=self.folder / folder,
             env={**os.environ, **environment},
             timeout=120,
             check=False,

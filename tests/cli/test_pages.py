@@ -39,13 +39,9 @@ def test_init_twice_is_refused(shore: Terminal) -> None:
 
 
 def test_the_store_is_found_from_a_folder_below_it(shore: Terminal) -> None:
-    page = write(shore)
-    (shore.folder / "scopes" / "project").is_dir()
-    outcome = shore.process("-C", "..", "show", page["page_id"])
-    assert outcome.code == 3
-    below = Terminal.__new__(Terminal)
-    below.folder = shore.folder / "scopes" / "project"
-    assert below.process("show", page["page_id"]).code == 0
+    page = write(shore)["page_id"]
+    assert shore.process("show", page, folder="scopes/project").code == 0
+    assert shore.process("show", page, folder="..").code == 3
 
 
 def test_the_environment_names_a_store_and_an_option_outranks_it(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -26,17 +25,29 @@ MIB = 1 << 20
 @click.option("--scope", required=True, metavar="SCOPE", help="Where, such as project:tides.")
 @click.option("--root", "name", metavar="NAME", help="What to call it; else the folder's name.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only such files; repeatable.")
-@click.option("--local", is_flag=True, help="Keep it out of git: it is not shared with clones.")
 @click.option(
     "--max-bytes", type=click.IntRange(1), default=MIB, show_default=True, help="Skip larger files."
 )
 @click.argument("path", metavar="PATH")
-def command(call: Call, *, path: str, **given: Any) -> None:
+def command(
+    call: Call,
+    *,
+    path: str,
+    scope: str,
+    name: str | None,
+    include: tuple[str, ...],
+    max_bytes: int,
+) -> None:
     """Take a folder of sources in.
 
     Each file becomes a page, each definition a symbol that pages can cite. What .gitignore and
     .pcpfsignore name is left out, so are binaries and links that lead away.
     """
+    from pcpfs.sources.scanned import ScanOptions  # noqa: PLC0415 (help needs no store)
+
+    options = ScanOptions(include=include, max_size=max_bytes)
     with call.progress() as progress:
-        report = call.sources.add(Path(path).absolute(), progress=progress, **given)
+        report = call.sources.add(
+            Path(path).absolute(), scope=scope, name=name, options=options, progress=progress
+        )
     call.answer(report, sync_lines(report))

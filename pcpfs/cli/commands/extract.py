@@ -10,11 +10,14 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.failure import Failure
-from pcpfs.cli.source_files import HEAD, read_file, registry
+from pcpfs.cli.files import read_file
 from pcpfs.cli.text import columns, plural, safe, styled
 from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Symbol
 from pcpfs.ports import AdapterRegistry
+
+HEAD = 512
+"""How many first bytes may tell the kind of a file that its name does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ def command(call: Call, paths: tuple[str, ...]) -> int:
 
     Needs no store. A file that cannot be read is named, the others are printed all the same.
     """
-    adapters = registry()
+    from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (help needs none)
+
+    adapters = installed_registry()
     files: list[ExtractedFile] = []
     failure: Failure | None = None
     for path in paths:

@@ -46,7 +46,7 @@ def command(call: Call, given: str, projection: str | None, pins: Pins) -> None:
     if call.settings.json:
         call.raw(document(subject.document(projection)))
     elif projection == "payload":
-        call.raw(subject.bytes)
+        call.raw(subject.content)
     elif projection:
         part = plain(subject.document(projection))
         click.echo(json.dumps(part, ensure_ascii=True, indent=2))

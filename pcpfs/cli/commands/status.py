@@ -9,6 +9,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.reports import skipped_line
 from pcpfs.cli.shown import suspicion_lines
 from pcpfs.cli.text import columns, plural, safe, styled
 
@@ -31,7 +32,7 @@ def _lines(path: str, status: Status) -> Iterator[str]:
         yield f"{styled(safe(page.title), 'bold')}  {safe(page.scope)}  {page.page_id}"
         yield from (f"  {line}" for line in suspicion_lines(page.frames))
     for skipped in status.skipped:
-        yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
+        yield skipped_line(skipped)
 
 
 def _roots(roots: Sequence[RootView]) -> Iterator[str]:

@@ -1,24 +1,11 @@
-"""Source files given on the command line, and the adapters that read them."""
+"""Files that are named on the command line."""
 
 from __future__ import annotations
 
 import stat
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from pcpfs.errors import NotFound, Unavailable, UsageError
-from pcpfs.ports import AdapterRegistry
-
-HEAD = 512
-
-
-def registry() -> AdapterRegistry:
-    """The adapters that are installed."""
-    found = sorted(entry_points(group="pcpfs.adapters"), key=lambda point: point.name)
-    if not found:
-        raise Unavailable("no adapters are installed; install pcpfs again")
-    made: AdapterRegistry = found[0].load()()
-    return made
 
 
 def read_file(given: str) -> bytes:
