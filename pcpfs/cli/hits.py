@@ -27,8 +27,8 @@ def _hit_lines(hit: SearchHit) -> Iterator[str]:
     mark = styled("  suspect", "red") if hit.suspect else ""
     ended = f"  {interval(hit.valid_from, hit.valid_to)}" if hit.valid_to else ""
     yield f"{label}  {styled(safe(hit.kind), 'cyan')}{mark}{ended}"
-    told = hit.signature or (hit.title if hit.title != hit.citation_label else "")
-    if told:
+    told = hit.signature or hit.title
+    if told not in (hit.citation_label, "") and not hit.excerpt.lstrip("# ").startswith(told):
         yield f"  {safe(told)}"
     for line in hit.excerpt.splitlines()[:3]:
         yield styled(f"  | {safe(line.rstrip(), keep=chr(9))}", "dim")

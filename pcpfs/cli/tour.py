@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from pcpfs.cli.text import styled
+from pcpfs.cli.text import short, styled
 from pcpfs.git.process import run_anywhere
 
 SYMBOL = "Almanac.next_high_water"
@@ -82,7 +82,7 @@ class Tour:
     def _find(self) -> str:
         self._step("Find code and text by words.", "search", "next high water", "--limit", "3")
         self._step("Find a definition by its name.", "symbol", SYMBOL)
-        frame = str(self._ask("symbol", SYMBOL)["results"][0]["frame_id"])
+        frame = short(self._ask("symbol", SYMBOL)["results"][0]["frame_id"])
         self._step("Read exactly that symbol.", "show", frame)
         return frame
 
@@ -99,14 +99,18 @@ class Tour:
         new = old.replace(BEFORE, AFTER)
         EDITED.write_text(new, encoding="utf-8")
         changes = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", n=0)
-        self._show("Now somebody edits the source.", "edit", "\n".join(map(str.rstrip, changes)))
+        self._show(
+            "Now somebody edits the source.",
+            f"$EDITOR {EDITED}",
+            "\n".join(map(str.rstrip, changes)),
+        )
         self._step("Bring the store up to date.", "sync")
 
     def _notice(self, frame: str) -> None:
         self._step("What holds now is another text, since the edit.", "show", frame)
         self._step("The page that relied on the old one is suspect.", "stale")
         pages = self._ask("stale")["pages"]
-        if [one["frame_id"] for page in pages for one in page["frames"]] != [frame]:
+        if [short(one["frame_id"]) for page in pages for one in page["frames"]] != [frame]:
             raise StepFailed("the page that cites the edited symbol should be suspect")
 
     def _look_back(self, frame: str, before: str) -> None:

@@ -82,6 +82,11 @@ class Terminal:
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
 
+    def go_to(self, folder: str) -> None:
+        """Change the working folder."""
+        self.folder = self.folder / folder
+        self._patch.chdir(self.folder)
+
     def write(self, path: str, content: bytes | str) -> Path:
         """Make a file in the folder."""
         file = self.folder / path

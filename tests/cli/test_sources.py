@@ -1,0 +1,152 @@
+"""Source trees on the command line: add, sync, symbols, and pages that cite them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Terminal
+
+TIDE = "def rise(hours):\n    return hours\n\n\ndef fall(hours):\n    return -hours\n"
+
+
+@pytest.fixture
+def shore(terminal: Terminal) -> Terminal:
+    """A terminal in a folder with a store beside a source tree that has been taken in."""
+    terminal.write("book/tide.py", TIDE)
+    terminal.write("book/docs/moon.md", "# Moon\n\nSpring tides follow the full moon.\n")
+    terminal.write("book/.gitignore", "*.log\n")
+    terminal.write("book/noise.log", "noise\n")
+    terminal.run("init", "store")
+    terminal.go_to("store")
+    report = terminal.run("add", "../book", "--scope", "project:tides", "--json")
+    assert report.code == 0, report
+    return terminal
+
+
+def symbol(shore: Terminal, name: str, *options: str) -> dict[str, Any]:
+    (hit,) = shore.run("symbol", name, *options, "--json").json["results"]
+    return dict(hit)
+
+
+def cite(shore: Terminal, frame: str) -> str:
+    words = ("write", "--scope", "project:tides", "--cites", frame, "--json", "-")
+    return str(shore.run(*words, stdin=b"# Rising\n\nIt rises evenly.\n").json["page_id"])
+
+
+def test_add_reports_files_symbols_and_what_was_left_out(terminal: Terminal) -> None:
+    terminal.write("book/tide.py", TIDE)
+    terminal.write("book/photo.bin", b"\0\1\2")
+    terminal.write("book/big.txt", "x" * 3000)
+    terminal.run("init", "store")
+    words = ("add", "book", "--scope", "a:b", "--root", "tides", "--max-bytes", "2000")
+    answer = terminal.run("-C", "store", *words, "--json").json
+    (root,) = answer["roots"]
+    assert (root["root"], root["files"], root["symbols"]) == ("tides", 1, 2)
+    assert (root["opened"], root["closed"]) == (2, 0)
+    assert {skipped["path"] for skipped in root["skipped"]} == {"photo.bin", "big.txt"}
+    assert all(skipped["reason"] for skipped in root["skipped"])
+    assert answer["commit"]
+
+
+def test_a_second_add_changes_nothing(shore: Terminal) -> None:
+    answer = shore.run("add", "../book", "--scope", "project:tides", "--json").json
+    (root,) = answer["roots"]
+    assert (root["opened"], root["closed"], root["changed"]) == (0, 0, 0)
+    assert "commit" not in answer
+    assert "nothing has changed" in shore.run("sync").text
+
+
+def test_a_folder_that_is_not_there_is_not_found(shore: Terminal) -> None:
+    assert shore.run("add", "../nowhere", "--scope", "a:b").code == 3
+    assert shore.run("sync", "nowhere").code == 3
+
+
+def test_include_takes_only_such_files(terminal: Terminal) -> None:
+    terminal.write("book/tide.py", TIDE)
+    terminal.write("book/moon.md", "# Moon\n")
+    terminal.run("init", "store")
+    words = ("add", "book", "--scope", "a:b", "--include", "*.md", "--json")
+    assert terminal.run("-C", "store", *words).json["roots"][0]["files"] == 1
+
+
+def test_a_symbol_is_found_and_shown_exactly(shore: Terminal) -> None:
+    hit = symbol(shore, "fall")
+    assert (hit["path"], hit["lines"], hit["kind"]) == ("tide.py", [5, 6], "function")
+    shown = shore.run("show", hit["frame_id"], "--projection", "payload").out
+    assert shown == b"def fall(hours):\n    return -hours"
+    assert hit["digest"] == "sha256:" + hashlib.sha256(shown).hexdigest()
+    whole = shore.run("show", hit["frame_id"], "--json").json
+    assert whole["text"] == shown.decode()
+    assert whole["lines"] == [5, 6]
+    assert "return -hours" in shore.run("show", hit["frame_id"]).text
+
+
+def test_a_symbol_has_no_history_projection(shore: Terminal) -> None:
+    frame = symbol(shore, "fall")["frame_id"]
+    assert shore.run("show", frame, "--projection", "history").code == 2
+
+
+def test_spans_of_a_source_page_lead_to_its_symbols(shore: Terminal) -> None:
+    page = symbol(shore, "fall")["page_id"]
+    spans = shore.run("show", page, "--projection", "source_spans", "--json").json["source_spans"]
+    names = [span["qualified_name"] for span in spans if "qualified_name" in span]
+    assert {"rise", "fall"} <= set(names)
+
+
+def test_an_edit_closes_the_symbol_and_the_page_that_cites_it_is_suspect(shore: Terminal) -> None:
+    old = symbol(shore, "rise")
+    page = cite(shore, old["frame_id"])
+    assert shore.run("stale", "--json").json == {"pages": []}
+    shore.write("../book/tide.py", TIDE.replace("return hours", "return hours / 2"))
+    (root,) = shore.run("sync", "--json").json["roots"]
+    assert (root["opened"], root["closed"]) == (1, 1)
+    (stale,) = shore.run("stale", "--json").json["pages"]
+    assert (stale["page_id"], stale["frames"][0]["frame_id"]) == (page, old["frame_id"])
+    assert "rise" in shore.run("stale").text
+    new = symbol(shore, "rise")
+    assert new["digest"] != old["digest"]
+    then = symbol(shore, "rise", "--as-of", old["valid_from"])
+    assert (then["digest"], then["valid_to"]) == (old["digest"], new["valid_from"])
+    hits = shore.run("search", "rises evenly", "--kind", "page", "--json").json["results"]
+    assert hits[0]["suspect"] is True
+    assert "suspect" in shore.run("show", page).text
+    shore.write("../book/tide.py", TIDE)
+    shore.run("sync")
+    assert shore.run("stale", "--json").json == {"pages": []}
+
+
+def test_the_old_text_of_a_symbol_is_read_as_of_then(shore: Terminal) -> None:
+    old = symbol(shore, "rise")
+    shore.write("../book/tide.py", "")
+    shore.run("sync")
+    words = ("show", old["frame_id"], "--as-of", old["valid_from"], "--projection", "payload")
+    assert shore.run(*words).out == b"def rise(hours):\n    return hours"
+
+
+def test_a_source_page_has_symbols_in_its_diff(shore: Terminal) -> None:
+    page = symbol(shore, "rise")["page_id"]
+    shore.write("../book/tide.py", TIDE.replace("def fall", "def sink"))
+    shore.run("sync")
+    symbols = shore.run("diff", page, "--json").json["symbols"]
+    assert (symbols["added"], symbols["removed"], symbols["changed"]) == (["sink"], ["fall"], [])
+    text = shore.run("diff", page).text
+    assert "+ sink\n" in text
+    assert "-def fall(hours):\n" in text
+
+
+def test_a_source_page_cannot_be_revised(shore: Terminal) -> None:
+    hit = symbol(shore, "rise")
+    words = ("revise", hit["page_id"], "--expect", hit["revision_id"], "-")
+    assert shore.run(*words, stdin=b"x").code == 2
+
+
+def test_filters_narrow_symbols_and_search_alike(shore: Terminal) -> None:
+    for command in ("symbol", "search"):
+        for options in (["--lang", "markdown"], ["--path", "docs/*"], ["--kind", "heading"]):
+            hits = shore.run(command, "moon", *options, "--json").json["results"]
+            assert [hit["path"] for hit in hits if hit["path"] != "docs/moon.md"] == []
+            assert hits
+            assert shore.run(command, "rise", *options, "--json").json["results"] == []
