@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import Popen
 from typing import Self
 
 from pcpfs.disk import Disk
 from pcpfs.errors import Busy, Conflict, InvalidName, Unavailable
+from pcpfs.git.fast_import import CommitImport, CommitText, Content, Entry
+from pcpfs.git.locks import Patience
 from pcpfs.git.process import IDENTITY, Process, failure, require_git, run_anywhere
+from pcpfs.git.refs import Head
 from pcpfs.git.repository import Repository, find_repository
-from pcpfs.git.values import CommitId, ObjectId, Person
+from pcpfs.git.values import CommitId, Person
 from pcpfs.model.instants import Instant
 
-Change = tuple[str, bytes | Path | None]
+Change = tuple[str, Content]
 """A path and its new content: bytes, a file to take them from, or None for removed."""
 
-_CHUNK = 1 << 20
-_POLL_SECONDS = 0.05
-_LOCK_POLLS = 40
-_COMMIT_ATTEMPTS = 20
-_IMPORT = ("-c", "pack.compression=1", "fast-import", "--quiet", "--date-format=raw", "--depth=0")
-"""Measured: level 1 without deltas takes 60 % of the time, and packs are 8 % larger."""
+_ATTEMPTS = 20
+"""How often a person's commits may come in between; each takes them longer than ours takes us."""
 
 _SPLIT_FROM = 2 << 20
 """Index bytes (some 12,000 files) from which splitting it pays: 8 instead of 25 ms at 28,000 files.
 Smaller ones stay whole, since programs that do not use git itself cannot read a split index."""
+
+_PENDING = "refs/pcpfs/pending"
 
 _UNFINISHED = {
     "MERGE_HEAD": "merge",
@@ -39,8 +37,6 @@ _UNFINISHED = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
 }
-
-Entry = tuple[bytes, ObjectId | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +84,15 @@ class Git(Repository):
         author: Person | None = None,
         refresh: bool = True,
     ) -> CommitId:
-        """Commit these changes, and nothing else, on top of HEAD; then make the index agree.
+        """Commit these changes, and nothing else, on top of HEAD.
 
-        The work tree is not looked at and other staged changes stay staged. If the branch moves
-        meanwhile the changes go on top of its new tip. Unavailable while a merge or rebase waits.
-        Busy with a field `commit` means that the commit is there and only the index is not, since
-        another git command holds it: call `refresh_index` later.
+        First git has the objects, then its index agrees on these paths, then the branch moves: so
+        a person's own commit at any moment either has these files or makes us go on top of it,
+        and never drops them. The work tree is not looked at; other staged changes stay staged.
+
+        Unavailable while a merge or rebase waits. Busy if another git command holds the index or
+        the branch for seconds; then nothing is committed, and the same call later does it.
+        Without `refresh` the index is left behind (for scratch repositories).
         """
         waiting = self.unfinished()
         if waiting is not None:
@@ -102,23 +101,20 @@ class Git(Repository):
                 f"`git {waiting} --abort`, and try again"
             )
         wanted = [(_checked(path), content) for path, content in changes]
-        heading = _heading(message, at, self.identity, author or self.identity)
-        for _ in range(_COMMIT_ATTEMPTS):
-            parent, commit, entries = self._commit(wanted, heading)
-            if not refresh:
+        text = CommitText(message, at, author or self.identity, self.identity)
+        for _ in range(_ATTEMPTS):
+            before = self._head()
+            commit, entries = self._import(before, text, wanted)
+            if refresh:
+                self._write_index(entries, commit)
+            moved = self._move_branch(before, commit)
+            # A person may have left the branch for another one meanwhile: there as well.
+            if moved and self._head().ref == before.ref:
                 return commit
-            self._write_index(entries, commit)
-            dropped = self._dropped(parent, commit, entries)
-            if not dropped:
-                return commit
-            wanted = [change for change in wanted if change[0] in dropped]
         raise Busy(f"other git commands keep committing in {self.work_tree}; try again")
 
     def refresh_index(self, paths: Iterable[str]) -> None:
-        """Make the index agree with HEAD on these paths; Busy if another command holds it.
-
-        A person who commits before this is called commits the old state of these paths.
-        """
+        """Make the index agree with HEAD on these paths; Busy if another command holds it."""
         commit = self.head()
         if commit is not None:
             names = sorted(set(paths))
@@ -145,42 +141,37 @@ class Git(Repository):
         if not path.is_file() or path.read_bytes() != text.encode():
             disk.write(path, text.encode())
 
-    def _commit(
-        self, changes: Sequence[tuple[bytes, bytes | Path | None]], heading: bytes
-    ) -> tuple[CommitId | None, CommitId, list[Entry]]:
-        for _ in range(_COMMIT_ATTEMPTS):
-            before = self._head()
-            ref = before.ref or "HEAD"
-            importer = _Importer(self._hash_name(before.commit))
-            with self._process().start(*_IMPORT) as process:
-                importer.feed(process, ref, before.commit, heading, changes)
-            # A person may have moved the branch or left it for another one meanwhile.
-            after = self._head()
-            if importer.commit is not None and (after.ref or "HEAD") == ref:
-                return before.commit, importer.commit, importer.entries
-            if after == before and not importer.found_lock:
-                raise failure(("fast-import",), importer.messages)
-            time.sleep(_POLL_SECONDS if importer.found_lock else 0)
-        raise Busy(f"other git commands keep moving {ref} in {self.work_tree}; try again")
+    def _import(
+        self, before: Head, text: CommitText, changes: Sequence[tuple[bytes, Content]]
+    ) -> tuple[CommitId, list[Entry]]:
+        """Make the commit, under a name of ours that nobody looks at."""
+        patience = Patience(self.work_tree)
+        hash_name = self._hash_name(before.commit)
+        while True:
+            attempt = CommitImport(hash_name)
+            attempt.run(self._process(), _PENDING, before.commit, text, changes)
+            if attempt.commit is not None:
+                return attempt.commit, attempt.entries
+            if not patience.waited(attempt.messages):
+                raise failure(("fast-import",), attempt.messages)
 
-    def _dropped(
-        self, parent: CommitId | None, commit: CommitId, entries: Sequence[Entry]
-    ) -> set[bytes]:
-        """Paths that a person's commit put back as they were before ours.
-
-        It was made from the index after our commit and before our change of the index.
-        """
-        head = self.head()
-        if head is None or head == commit:
-            return set()
-        names = [os.fsdecode(path) for path, _ in entries]
-        now = self.blobs_at(head, names)
-        before = self.blobs_at(parent, names) if parent else [None] * len(names)
-        return {
-            path
-            for (path, ours), old, new in zip(entries, before, now, strict=True)
-            if new == old != ours
-        }
+    def _move_branch(self, before: Head, commit: CommitId) -> bool:
+        """Move HEAD's branch to the commit and drop our name for it; False if a person moved it."""
+        patience = Patience(self.work_tree)
+        old = before.commit or "0" * len(commit)
+        orders = f"update {before.ref or 'HEAD'}\0{commit}\0{old}\0delete {_PENDING}\0\0"
+        if before.ref is None:
+            orders = "option no-deref\0" + orders
+        while True:
+            code, _, messages = self._process().attempt(
+                "update-ref", "-m", "pcpfs: commit", "-z", "--stdin", stdin=os.fsencode(orders)
+            )
+            if code == 0:
+                return True
+            if self._head() != before:
+                return False
+            if not patience.waited(messages):
+                raise failure(("update-ref",), messages)
 
     def _hash_name(self, commit: CommitId | None) -> str:
         if commit is None:
@@ -203,98 +194,15 @@ class Git(Repository):
             b"%s %s\t%s\0" % (b"100644" if blob else b"0", (blob or none).encode(), path)
             for path, blob in entries
         )
-        for _ in range(_LOCK_POLLS):
+        patience = Patience(self.work_tree)
+        while True:
             code, _, messages = self._process().attempt(
                 *self._split(), "update-index", "-z", "--index-info", stdin=lines
             )
             if code == 0:
                 return
-            if b"index.lock': File exists" not in messages:
+            if not patience.waited(messages):
                 raise failure(("update-index",), messages)
-            time.sleep(_POLL_SECONDS)
-        raise Busy(
-            f"everything is committed, but another git command holds {self.git_dir / 'index.lock'}"
-            "; if none is running, remove that file",
-            commit=commit,
-        )
-
-
-class _Importer:
-    """Feeds one commit to `git fast-import` and learns what became of it."""
-
-    def __init__(self, hash_name: str) -> None:
-        self._hash_name = hash_name
-        self._pending = bytearray()
-        self.entries: list[Entry] = []
-        self.commit: CommitId | None = None
-        self.messages = b""
-
-    @property
-    def found_lock(self) -> bool:
-        return b".lock': File exists" in self.messages
-
-    def feed(
-        self,
-        process: Popen[bytes],
-        ref: str,
-        parent: CommitId | None,
-        heading: bytes,
-        changes: Sequence[tuple[bytes, bytes | Path | None]],
-    ) -> None:
-        self._pending += b"feature done\ncommit %s\nmark :1\n%s" % (os.fsencode(ref), heading)
-        if parent is not None:
-            self._pending += b"from %s\n" % parent.encode()
-        try:
-            for path, content in changes:
-                self._add(path, content.read_bytes() if isinstance(content, Path) else content)
-                self._flush(process, _CHUNK)
-            self._pending += b"\nget-mark :1\ndone\n"
-            self._flush(process, 0)
-        except BrokenPipeError:
-            pass  # git has given up; its messages say why
-        except BaseException:
-            process.kill()  # without `done` nothing is committed
-            raise
-        out, self.messages = process.communicate()
-        if process.returncode == 0:
-            self.commit = CommitId(out.decode().strip())
-
-    def _add(self, path: bytes, content: bytes | None) -> None:
-        if content is None:
-            self._pending += b"D %s\n" % _quoted(path)
-            self.entries.append((path, None))
-            return
-        self._pending += b"M 100644 inline %s\ndata %d\n" % (_quoted(path), len(content))
-        self._pending += content
-        self._pending += b"\n"
-        blob = hashlib.new(self._hash_name, b"blob %d\0" % len(content), usedforsecurity=False)
-        blob.update(content)
-        self.entries.append((path, ObjectId(blob.hexdigest())))
-
-    def _flush(self, process: Popen[bytes], least: int) -> None:
-        assert process.stdin is not None
-        if len(self._pending) > least:
-            process.stdin.write(self._pending)
-            process.stdin.flush()
-            self._pending.clear()
-
-
-def _heading(message: str, at: Instant, committer: Person, author: Person) -> bytes:
-    text = message.encode("utf-8", "replace").replace(b"\0", b"")
-    seconds = max(0, at.microseconds // 1_000_000)
-    return b"author %s %d +0000\ncommitter %s %d +0000\ndata %d\n%s\n" % (
-        str(author).encode("utf-8", "replace"),
-        seconds,
-        str(committer).encode("utf-8", "replace"),
-        seconds,
-        len(text),
-        text,
-    )
-
-
-def _quoted(path: bytes) -> bytes:
-    escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"%s"' % escaped
 
 
 def _checked(path: str) -> bytes:

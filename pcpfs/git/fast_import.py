@@ -1,0 +1,117 @@
+"""One commit through `git fast-import`: flat in time, whatever the size of the repository."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import Popen
+
+from pcpfs.git.process import Process
+from pcpfs.git.values import CommitId, ObjectId, Person
+from pcpfs.model.instants import Instant
+
+Content = bytes | Path | None
+"""What a path holds: bytes, a file to take them from, or None for nothing."""
+
+Entry = tuple[bytes, ObjectId | None]
+"""A path and its blob as committed."""
+
+_COMMAND = (
+    *("-c", "pack.compression=1", "fast-import"),
+    *("--quiet", "--force", "--date-format=raw", "--depth=0"),
+)
+"""Measured: level 1 without deltas takes 60 % of the time, and packs are 8 % larger."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CommitText:
+    """What a commit says besides its files."""
+
+    message: str
+    at: Instant
+    author: Person
+    committer: Person
+
+    def encoded(self) -> bytes:
+        text = self.message.encode("utf-8", "replace").replace(b"\0", b"")
+        seconds = max(0, self.at.microseconds // 1_000_000)
+        return b"author %s %d +0000\ncommitter %s %d +0000\ndata %d\n%s\n" % (
+            str(self.author).encode("utf-8", "replace"),
+            seconds,
+            str(self.committer).encode("utf-8", "replace"),
+            seconds,
+            len(text),
+            text,
+        )
+
+
+@dataclass(slots=True)
+class CommitImport:
+    """Feeds one commit to git. Without `commit` the ref was not moved, and `messages` says why."""
+
+    hash_name: str
+    entries: list[Entry] = field(default_factory=list)
+    commit: CommitId | None = None
+    messages: bytes = b""
+    _pending: bytearray = field(default_factory=bytearray)
+
+    def run(
+        self,
+        process: Process,
+        ref: str,
+        parent: CommitId | None,
+        text: CommitText,
+        changes: Sequence[tuple[bytes, Content]],
+    ) -> None:
+        """An error while a content is read is raised, and nothing is committed."""
+        self._pending += b"feature done\ncommit %s\n" % os.fsencode(ref)
+        self._pending += b"mark :1\n" + text.encoded()
+        if parent is not None:
+            self._pending += b"from %s\n" % parent.encode()
+        with process.start(*_COMMAND) as git:
+            try:
+                self._feed(git, changes)
+            except BrokenPipeError:
+                pass  # git has given up; its messages say why
+            except BaseException:
+                git.kill()  # without `done` nothing is committed
+                raise
+            out, self.messages = git.communicate()
+        if git.returncode == 0:
+            self.commit = CommitId(out.decode().strip())
+
+    def _feed(self, git: Popen[bytes], changes: Sequence[tuple[bytes, Content]]) -> None:
+        for path, content in changes:
+            self._add(path, content.read_bytes() if isinstance(content, Path) else content)
+            self._flush(git, _CHUNK)
+        self._pending += b"\nget-mark :1\ndone\n"
+        self._flush(git, 0)
+
+    def _add(self, path: bytes, content: bytes | None) -> None:
+        if content is None:
+            self._pending += b"D %s\n" % _quoted(path)
+            self.entries.append((path, None))
+            return
+        self._pending += b"M 100644 inline %s\ndata %d\n" % (_quoted(path), len(content))
+        self._pending += content
+        self._pending += b"\n"
+        blob = hashlib.new(self.hash_name, b"blob %d\0" % len(content), usedforsecurity=False)
+        blob.update(content)
+        self.entries.append((path, ObjectId(blob.hexdigest())))
+
+    def _flush(self, process: Popen[bytes], least: int) -> None:
+        assert process.stdin is not None
+        if len(self._pending) > least:
+            process.stdin.write(self._pending)
+            process.stdin.flush()
+            self._pending.clear()
+
+
+def _quoted(path: bytes) -> bytes:
+    escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"%s"' % escaped
