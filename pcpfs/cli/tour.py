@@ -98,12 +98,9 @@ class Tour:
         old = EDITED.read_text(encoding="utf-8")
         new = old.replace(BEFORE, AFTER)
         EDITED.write_text(new, encoding="utf-8")
-        changes = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", n=0)
-        self._show(
-            "Now somebody edits the source.",
-            f"$EDITOR {EDITED}",
-            "\n".join(map(str.rstrip, changes)),
-        )
+        lines = old.splitlines(), new.splitlines()
+        changes = "\n".join(difflib.unified_diff(*lines, "before", "now", lineterm="", n=0))
+        self._show("Now somebody edits the source.", f"$EDITOR {EDITED}", changes)
         self._step("Bring the store up to date.", "sync")
 
     def _notice(self, frame: str) -> None:

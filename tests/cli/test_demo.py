@@ -41,7 +41,7 @@ def test_the_demo_leaves_a_store_of_the_user_alone(
 
 def test_the_demo_as_json_records_each_step(terminal: Terminal) -> None:
     steps = terminal.run("demo", "--json").json["steps"]
-    assert [step["command"] for step in steps][0] == "pcpfs init"
+    assert steps[0]["command"] == "pcpfs init"
     assert all(step["output"] for step in steps)
 
 
