@@ -226,6 +226,7 @@ class Skipped:
     path: str
     reason: str
     root: str | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

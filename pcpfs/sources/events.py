@@ -74,7 +74,7 @@ class Noticed:
 
 
 class Watcher:
-    """Watches several directories at once, each with all below it.
+    """Watches several directories at once, each with all below it. Give absolute paths.
 
     `notes` are sentences for a person, such as that events do not suffice and it polls; they are
     complete after each `drain`. Directories in `without` (stores inside a root) are passed over.
@@ -99,13 +99,13 @@ class Watcher:
         """Begin to watch; returns when the watches are in place."""
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         logging.getLogger("watchdog.observers").addHandler(self._overflows)
-        before = frozenset(_watch_counts())
+        before = frozenset(watch_counts())
         try:
             self._observer = Observer()
             self._observer.start()
         except OSError as error:
             self._poll(f"the system gives no file events ({error.strerror})")
-        self._descriptors = frozenset(_watch_counts()) - before
+        self._descriptors = frozenset(watch_counts()) - before
         self.cover(roots)
 
     def cover(self, roots: Iterable[Path]) -> None:
@@ -129,10 +129,14 @@ class Watcher:
         self._bell.put(None)
 
     def drain(self, timeout: float) -> Mapping[Path, Noticed]:
-        """What was noticed since the last call; waits up to `timeout` seconds for something."""
+        """What was noticed since the last call; waits for something, up to `timeout` seconds.
+
+        It returns empty-handed earlier than that, about once a second.
+        """
         self._check(time.monotonic())
+        longest = min(_CHECK_SECONDS, self._poll_seconds)
         try:
-            self._bell.get(timeout=min(timeout, self._poll_seconds if self.polling else timeout))
+            self._bell.get(timeout=max(0.0, min(timeout, longest)))
             while True:
                 self._bell.get_nowait()
         except Empty:
@@ -207,16 +211,18 @@ class Watcher:
         """Compare watches with directories: running out of them is silent."""
         self._grown = False
         self._next_count = time.monotonic() + _COUNT_SECONDS
-        if self.polling or not self._descriptors:
-            return
-        wanted = directories_below(root.path for root in self._roots.values() if root.watch)
-        placed = sum(_watch_counts().get(descriptor, 0) for descriptor in self._descriptors)
-        if placed >= wanted:
-            self._short = False
-        elif self._short:
+        if self._descriptors and not self.polling:
+            wanted = directories_below(root.path for root in self._roots.values() if root.watch)
+            counts = watch_counts()
+            self.take_count(sum(counts.get(fd, 0) for fd in self._descriptors), wanted)
+
+    def take_count(self, placed: int, wanted: int) -> None:
+        """Poll from now on if watches were missing twice; once may be a directory just made."""
+        if placed < wanted and self._short:
             self._poll(f"only {placed:,} of {wanted:,} directories can be watched")
-        else:
-            self._short = self._grown = True
+        self._short = placed < wanted
+        if self._short:
+            self._grown = True
             self._next_count = time.monotonic() + _CHECK_SECONDS
 
     def _poll(self, why: str) -> None:
@@ -264,7 +270,7 @@ def directories_below(roots: Iterable[Path]) -> int:
     return sum(sum(1 for _ in os.walk(path)) for path in outermost)
 
 
-def _watch_counts() -> Mapping[str, int]:
+def watch_counts() -> Mapping[str, int]:
     """The inotify descriptors of this process with their number of watches; none elsewhere."""
     counts = {}
     with suppress(OSError):

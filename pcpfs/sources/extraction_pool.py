@@ -78,6 +78,10 @@ class ExtractionPool:
             worker.end()
         self._workers = []
 
+    def processes(self) -> tuple[subprocess.Popen[bytes], ...]:
+        """The workers that were started and not ended."""
+        return tuple(worker.process for worker in self._workers)
+
     def extract(self, files: Sequence[Source]) -> Mapping[str, Answer]:
         """What the adapters see in these files, in the order given; paths must differ.
 

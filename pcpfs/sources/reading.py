@@ -14,6 +14,7 @@ from pcpfs.sources.scanned import Candidate, Content, Gone, Outcome, Reason, Ski
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.02
 _HEAD = 8192
+_LEAST_UNMARKED = 8
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _GONE = {errno.ENOENT, errno.ENOTDIR}
 
@@ -105,18 +106,20 @@ def too_large(path: str, size: int, max_size: int) -> Skipped:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether a file that begins so is no text: it holds a NUL (git's rule) and is not UTF-16.
+    """Whether a file whose first 8 KiB are these is no text: it holds a NUL, and is not UTF-16.
 
-    UTF-16 counts as text with a byte order mark, and without one if it reads as nothing but
-    printable characters. UTF-32 is binary, as it is for git.
+    (git's rule, which ripgrep shares.) UTF-16 counts as text with a byte order mark, and without
+    one if it reads as nothing but printable characters, most of them ASCII. UTF-32 is binary, as
+    it is for git.
     """
     if b"\0" not in head:
         return False
-    even = head[: len(head) // 2 * 2]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = _decoded(even, "utf-16")
+        text = _decoded(head[: len(head) // 2 * 2], "utf-16")
         return text is None or "\0" in text
-    return not any(_reads_well(_decoded(even, codec)) for codec in ("utf-16-le", "utf-16-be"))
+    if len(head) % 2 or len(head) < _LEAST_UNMARKED:
+        return True
+    return not any(_reads_well(_decoded(head, codec)) for codec in ("utf-16-le", "utf-16-be"))
 
 
 def _decoded(head: bytes, codec: str) -> str | None:

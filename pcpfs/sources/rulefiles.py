@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as mode
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from pcpfs.sources.ignore import Ignores, RuleFile
 
@@ -88,7 +88,15 @@ def _content(location: str) -> bytes | None:
         if error.errno in _ABSENT:
             return None
         raise RulesUnreadable(location, error.strerror) from error
-    with open(descriptor, "rb") as file:
-        if not mode.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        return file.read(_LIMIT)
+    try:
+        regular = mode.S_ISREG(os.fstat(descriptor).st_mode)
+        return b"".join(_parts(descriptor)) if regular else None
+    finally:
+        os.close(descriptor)
+
+
+def _parts(descriptor: int) -> Iterator[bytes]:
+    left = _LIMIT
+    while left > 0 and (part := os.read(descriptor, left)):
+        left -= len(part)
+        yield part

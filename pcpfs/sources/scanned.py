@@ -32,6 +32,7 @@ class Reason(StrEnum):
     SPECIAL = "special"
     UNREADABLE = "unreadable"
     CHANGING = "changing"
+    NO_SYMBOLS = "no_symbols"
 
 
 class Stat(NamedTuple):

@@ -37,7 +37,7 @@ class BoundRoot(NamedTuple):
     root_id: RootId
     path: str
     synced_at: int | None
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[tuple[str, str, str], ...]
 
 
 class LocalState:
@@ -69,6 +69,11 @@ class LocalState:
             found += [Base(path, PageId(owner), Digest(digest)) for path, owner, digest in rows]
         return found
 
+    def all_bases(self) -> list[Base]:
+        """Everything that we laid, by path."""
+        rows = self._db.execute("SELECT * FROM base ORDER BY path")
+        return [Base(path, PageId(owner), Digest(digest)) for path, owner, digest in rows]
+
     def base(self, path: str) -> Base | None:
         row = self._db.execute("SELECT * FROM base WHERE path = ?", (path,)).fetchone()
         return row and Base(row[0], PageId(row[1]), Digest(row[2]))
@@ -88,9 +93,9 @@ class LocalState:
             (root, _stored(path)),
         )
 
-    def note_sync(self, root: RootId, at: int, skipped: Iterable[tuple[str, str]]) -> None:
+    def note_sync(self, root: RootId, at: int, skipped: Iterable[tuple[str, str, str]]) -> None:
         """Remember when a root was last brought up to date, and what was left out and why."""
-        listed = json.dumps([[_stored(path), reason] for path, reason in skipped])
+        listed = json.dumps([list(map(_stored, row)) for row in skipped])
         self._db.execute(
             "UPDATE root SET synced_at = ?, skipped = ? WHERE root_id = ?", (at, listed, root)
         )
@@ -102,7 +107,7 @@ class LocalState:
                 RootId(root),
                 _given(path),
                 at,
-                tuple((_given(p), reason) for p, reason in json.loads(skipped)),
+                tuple((_given(a), b, _given(c)) for a, b, c in json.loads(skipped)),
             )
             for root, path, at, skipped in rows
         }

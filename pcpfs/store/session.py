@@ -265,6 +265,14 @@ class Session:
         for scope, past in waiting.fetchall():
             self._indexes.flush(catalog, scope, past, progress)
 
+    def indexed_keys(self, scope: str, past: int) -> set[str]:
+        """The documents that a search in a scope can find, by key."""
+        keys: set[str] = set()
+        for index in self._indexes.readers(self.reader(NOW).catalog, scope, past):
+            table = index.documents()
+            keys.update(key for n, key in enumerate(table.keys) if n not in table.dead)
+        return keys
+
     def capabilities(self) -> Mapping[str, object]:
         """What this store can do (PCP DescribeCapabilities)."""
         return {

@@ -160,6 +160,10 @@ class Store:
         if (self.local_folder / "intent.json").exists():
             self._recover(locked)
 
+    def edits(self) -> tuple[str, ...]:
+        """Files in `tree/` that somebody changed since we laid them, by path in the store."""
+        return self.tree.edits()
+
     def reindex(self, progress: Progress | None = None) -> int:
         """Build the catalog anew from the files alone; the number of pages. The text indexes are
         then built at the next search."""

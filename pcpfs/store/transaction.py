@@ -75,6 +75,8 @@ class Transaction:
     _revisions: dict[RevisionId, Revision] = field(default_factory=dict)
     _pages: dict[PageId, tuple[Namespace, dict[ChangeId, Change]]] = field(default_factory=dict)
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
+    _done: dict[str, bytes | Path] = field(default_factory=dict)
+    _about: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
     def payload(self, namespace: Namespace, raw: bytes) -> Digest:
         """Keep these bytes; writing the same bytes again costs nothing."""
@@ -86,7 +88,7 @@ class Transaction:
     def extraction(self, namespace: Namespace, digest: Digest, seen: Extraction) -> None:
         """Keep what an adapter saw in the payload of that digest."""
         path = layout.frames_file(namespace, digest, seen.adapter_tag)
-        if path not in self._objects:
+        if path not in self._objects and path not in self._done:
             self._objects[path] = seen.encode()
         self._extractions[digest, seen.adapter_tag] = seen
 
@@ -132,6 +134,21 @@ class Transaction:
     def is_empty(self) -> bool:
         return not self._change_files
 
+    def flush(self) -> None:
+        """Make what was collected durable and known to the catalog; the commit comes later.
+
+        For operations too large to hold in memory: each part is acknowledged by itself.
+        """
+        files = {**self._objects, **self._change_files}
+        if not files:
+            return
+        self._done.update({path: self.shop.root / path for path in files})
+        self._acknowledge({})
+        for collected in (self._objects, self._change_files, self._payloads, self._extractions):
+            collected.clear()
+        for mapping in (self._revisions, self._pages, self._scopes):
+            mapping.clear()
+
     def commit(
         self,
         subject: str,
@@ -142,9 +159,15 @@ class Transaction:
         acknowledged or not at all; what fails after that is a warning, finished at the next
         opening. `extra` are generated files outside of `scopes/`."""
         others = dict(extra or {})
-        paths = [*self._objects, *self._change_files, *others]
-        intent = Intent(subject, tuple(trailers), str(self.actor), tuple(paths))
-        intent.write(self.shop)
+        self._about = (subject, tuple(trailers))
+        pages = list(self._pages)
+        claims = self._acknowledge(others)
+        files = {**self._done, **self._objects, **self._change_files, **others}
+        return conclude(self.shop, self._intent(others), files, pages, claims=claims, at=self.at)
+
+    def _acknowledge(self, others: Mapping[str, bytes]) -> list[tuple[str, str]]:
+        """Write everything in order; the claims in `tree/` that are concerned."""
+        self._intent(others).write(self.shop)
         self._make_durable(others)
         rows = list(self._page_rows())
         claims = _claims(self.shop.catalog, rows)
@@ -152,8 +175,12 @@ class Transaction:
             self.shop.catalog.replace_pages(rows)
             for namespace in self._scopes:
                 refold_scope(self.shop, namespace)
-        files = {**self._objects, **self._change_files, **others}
-        return conclude(self.shop, intent, files, list(self._pages), claims=claims, at=self.at)
+        return claims
+
+    def _intent(self, others: Mapping[str, bytes]) -> Intent:
+        subject, trailers = self._about
+        paths = dict.fromkeys([*self._done, *self._objects, *self._change_files, *others])
+        return Intent(subject or self.operation, trailers, str(self.actor), tuple(paths))
 
     def _add(
         self,
@@ -232,7 +259,7 @@ class Intent:
 def conclude(
     shop: Workshop,
     intent: Intent,
-    files: Mapping[str, bytes],
+    files: Mapping[str, bytes | Path],
     pages: Sequence[PageId],
     *,
     claims: Iterable[tuple[str, str]],
@@ -240,14 +267,14 @@ def conclude(
 ) -> Committed:
     """Lay `tree/`, commit, and take the intent away; the last part of every transaction."""
     laid = shop.tree.lay(shop.catalog, pages, claims)
-    changed = [*files.items(), *laid.written.items(), *((path, None) for path in laid.removed)]
+    changed: dict[str, bytes | Path | None] = {**files, **laid.written}
+    changed.update(dict.fromkeys(laid.removed))
     message = intent.subject + "\n\n" + "".join(f"{k}: {v}\n" for k, v in intent.trailers)
     before = shop.git.head()
     warnings: tuple[str, ...] = ()
     try:
-        commit: CommitId | None = shop.git.commit(
-            changed, message, at, Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
-        )
+        author = Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
+        commit: CommitId | None = shop.git.commit(changed.items(), message, at, author)
     except Busy as error:
         if "commit" not in error.fields:
             raise

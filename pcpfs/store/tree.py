@@ -73,6 +73,11 @@ class Tree:
         self._local.set_bases(bases, removed)
         return Laid(written, tuple(removed), tuple(left))
 
+    def edits(self) -> tuple[str, ...]:
+        """Files whose bytes are not what we last laid there, removed ones included; by path."""
+        bases = self._local.all_bases()
+        return tuple(base.path for base in bases if self._state(base.path) != base.digest)
+
     def _remove(self, catalog: Catalog, base: Base) -> bool:
         state = self._state(base.path)
         if state is not None and not self._is_ours(catalog, base.path, base.page_id, state):

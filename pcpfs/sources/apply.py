@@ -1,0 +1,255 @@
+"""Carrying out a plan: observations and closings, in parts that fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pcpfs.model.changes import Closed, Event, Linked, Noted, Observed, Relation
+from pcpfs.model.frames import Extraction, frame_ids
+from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import source_ref
+from pcpfs.model.pages import Payload, Revision
+from pcpfs.ports import AdapterRegistry, Progress
+from pcpfs.sources.extraction_pool import ExtractionPool
+from pcpfs.sources.extraction_worker import Unextracted
+from pcpfs.sources.plan import Close, Novelty, Observe, Plan
+from pcpfs.sources.reading import read_stable
+from pcpfs.sources.roots import Root
+from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
+from pcpfs.sources.statcache import StatCache, valid_from_of
+from pcpfs.store.fold import Observation, fold_page
+from pcpfs.store.store import Store
+from pcpfs.store.transaction import Transaction
+
+BATCH_FILES = 1000
+BATCH_BYTES = 64 * 1024 * 1024
+_NAMED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What happened to one file: `added`, `changed`, `removed` or `renamed` (from `old`), and how
+    many symbols that opened and closed."""
+
+    event: str
+    path: str
+    opened: int
+    closed: int
+    old: str | None = None
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was done; counts are of symbols, the whole file not among them."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    renamed: int = 0
+    opened: int = 0
+    closed: int = 0
+    changes: list[FileChange] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def count(self, observe: Observe, opened: int, closed: int) -> None:
+        """One file was observed."""
+        self.opened += opened
+        self.closed += closed
+        event = "renamed" if observe.moved_from else "added"
+        if observe.novelty is Novelty.CHANGED and not observe.moved_from:
+            event = "changed"
+        self.added += event == "added"
+        self.changed += event == "changed"
+        self.renamed += event == "renamed"
+        path = observe.file.path
+        self.changes.append(FileChange(event, path, opened, closed, observe.moved_from))
+
+    def count_close(self, close: Close, closed: int) -> None:
+        """One page was closed; a move is told by the file that came of it."""
+        self.closed += closed
+        if close.moved_to is None:
+            self.removed += 1
+            self.changes.append(FileChange("removed", close.path, 0, closed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The last observation of a page, and the digests of its symbols while it held."""
+
+    observation: Observation
+    symbols: Mapping[FrameId, tuple[str, Digest]]
+
+    @property
+    def holds(self) -> bool:
+        return self.observation.valid_to is None
+
+
+@dataclass(frozen=True, slots=True)
+class Applier:
+    """Applies plans to one root within a transaction of its caller.
+
+    `cache` is what was known of the root's files before the scan that the plan is made from.
+    """
+
+    store: Store
+    registry: AdapterRegistry
+    pool: ExtractionPool
+    transaction: Transaction
+    root: Root
+    cache: StatCache
+    applied: Applied = field(default_factory=Applied)
+
+    def apply(
+        self, plan: Plan, contents: Mapping[str, bytes], progress: Progress | None = None
+    ) -> Applied:
+        """Record a plan. `contents` holds bytes that were read already; the rest is read again,
+        and what changed or vanished in between is left to the next look."""
+        for close in plan.close:
+            self._close(close)
+        done, total = 0, len(plan.observe)
+        for batch in _batches(plan.observe):
+            read = list(self._read(batch, contents))
+            seen = self.pool.extract([(c.candidate.path, c.data) for _, c in read])
+            for observe, content in read:
+                extraction = self._usable(content, seen[content.candidate.path])
+                self._observe(observe, content, extraction)
+            done += len(batch)
+            if progress is not None:
+                progress.step(f"reading {self.root.name}", done, total)
+            if done < total:
+                self.transaction.flush()
+        return self.applied
+
+    def _read(
+        self, batch: Sequence[Observe], contents: Mapping[str, bytes]
+    ) -> Iterator[tuple[Observe, Content]]:
+        for observe in batch:
+            path = observe.file.path
+            known = contents.get(path)
+            if known is not None:
+                yield observe, Content(observe.file, known)
+                continue
+            outcome = read_stable(self.root.path, path, self.root.options.max_size)
+            if isinstance(outcome, Content):
+                yield observe, outcome
+            elif isinstance(outcome, Skipped):
+                self.applied.skipped.append(outcome)
+
+    def _usable(self, content: Content, seen: Extraction | Unextracted) -> Extraction:
+        """What the adapter saw; for a file that it could not cope with, what plain text sees."""
+        if isinstance(seen, Extraction):
+            return seen
+        path = content.candidate.path
+        self.applied.skipped.append(Skipped(path, Reason.NO_SYMBOLS, seen.detail))
+        plain = self.registry.for_source("", b"")
+        return plain.extract(content.data)
+
+    def _observe(self, observe: Observe, content: Content, extraction: Extraction) -> None:
+        root, transaction = self.root, self.transaction
+        path = content.candidate.path
+        page = PageId.of_source(root.namespace, root.root_id, path)
+        digest = transaction.payload(root.namespace, content.data)
+        transaction.extraction(root.namespace, digest, extraction)
+        adapter = self.registry.by_tag(extraction.adapter_tag)
+        media_type = adapter.media_type if adapter else "text/plain"
+        revision = transaction.revision(
+            Revision(
+                page=page,
+                namespace=root.namespace,
+                payload=Payload(media_type, digest, len(content.data)),
+                source_refs=(source_ref(root.root_id, path),),
+            )
+        )
+        before = None if observe.novelty is Novelty.NEW else self._before(page)
+        since, basis = _since(content.candidate, before, self.cache.last_seen(path), transaction.at)
+        events: list[Event] = [Observed(revision, since, basis, extraction.adapter_tag)]
+        opened, closed = self._difference(page, before, extraction)
+        if before is not None and (opened or closed):
+            events.append(Noted({"opened": opened[:_NAMED], "closed": closed[:_NAMED]}))
+        if observe.moved_from is not None:
+            events.append(self._renamed_from(revision, observe.moved_from))
+        transaction.change(root.namespace, page, *events)
+        self.applied.count(observe, len(opened), len(closed))
+
+    def _difference(
+        self, page: PageId, before: _Before | None, extraction: Extraction
+    ) -> tuple[list[str], list[str]]:
+        """The names of the symbols that open and of those that close."""
+        now = {f.frame_id: f.symbol for f in frame_ids(page, extraction.symbols)}
+        was = before.symbols if before and before.holds else {}
+        opened = [s.qualified_name for f, s in now.items() if was.get(f, ("", ""))[1] != s.digest]
+        closed = [n for f, (n, d) in was.items() if f not in now or now[f].digest != d]
+        return opened, closed
+
+    def _close(self, close: Close) -> None:
+        root, transaction = self.root, self.transaction
+        before = self._before(close.page)
+        if before is None or not before.holds:
+            return
+        target = close.moved_to and PageId.of_source(root.namespace, root.root_id, close.moved_to)
+        end = max(transaction.at, before.observation.valid_from)
+        closed = Closed(before.observation.revision, end, close.reason, None, target or None)
+        names = [name for name, _ in before.symbols.values()]
+        events: list[Event] = [closed]
+        events += [Noted({"closed": names[:_NAMED]})] if names else []
+        transaction.change(root.namespace, close.page, *events)
+        self.applied.count_close(close, len(names))
+
+    def _before(self, page: PageId) -> _Before | None:
+        namespace, objects = self.root.namespace, self.store.objects
+        state = fold_page(page, namespace, objects.page_changes(namespace, page))
+        if not state.timeline:
+            return None
+        last = state.timeline[-1]
+        payload = objects.revision(namespace, page, last.revision).payload
+        assert payload is not None, "a source revision has a payload"
+        seen = objects.extraction(namespace, payload.ref, last.adapter)
+        frames = frame_ids(page, seen.symbols)
+        return _Before(
+            last, {f.frame_id: (f.symbol.qualified_name, f.symbol.digest) for f in frames}
+        )
+
+    def _renamed_from(self, revision: RevisionId, old: str) -> Linked:
+        root, transaction = self.root, self.transaction
+        page = PageId.of_source(root.namespace, root.root_id, old)
+        row = self.store.catalog.page(page)
+        assert row is not None, "a file is renamed from a page that is known"
+        return Linked(
+            Relation(
+                relation_id=RelationId("rel_" + base32(self.store.entropy.random(16))),
+                from_revision=revision,
+                type="renamed_from",
+                to_page=page,
+                to_revision=RevisionId(row.revision_id),
+                created_by=transaction.actor,
+                created_at=transaction.at,
+            )
+        )
+
+
+def _since(
+    file: Candidate, before: _Before | None, last_seen: Instant | None, now: Instant
+) -> tuple[Instant, str]:
+    """Since when these bytes are true, and how that is known; never before what was true then."""
+    if before is None:
+        return valid_from_of(file.stat.mtime_ns, None, now), "first"
+    held = before.observation.valid_to or last_seen or before.observation.recorded_at
+    since = valid_from_of(file.stat.mtime_ns, held, now)
+    basis = "mtime" if since == Instant.of_nanoseconds(file.stat.mtime_ns) else "seen"
+    return max(since, before.observation.valid_to or before.observation.valid_from), basis
+
+
+def _batches(observations: Iterable[Observe]) -> Iterator[list[Observe]]:
+    """Parts of at most BATCH_FILES files and about BATCH_BYTES bytes."""
+    waiting = iter(observations)
+    while part := list(islice(waiting, BATCH_FILES)):
+        while part:
+            size, count = 0, 0
+            while count < len(part) and (not count or size < BATCH_BYTES):
+                size += part[count].file.stat.size
+                count += 1
+            yield part[:count]
+            part = part[count:]

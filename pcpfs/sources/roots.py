@@ -1,0 +1,176 @@
+"""Roots: source trees that feed a scope, and where they lie on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import Conflict, NotFound, PcpfsError, UsageError
+from pcpfs.git import Repository, find_repository
+from pcpfs.model.answers import Skipped
+from pcpfs.model.changes import RootAdded
+from pcpfs.model.frames import FILE_KIND
+from pcpfs.model.ids import CloneId, RootId, base32
+from pcpfs.model.names import Namespace, refuse_traversal
+from pcpfs.sources.scanned import ScanOptions
+from pcpfs.sources.statcache import StatCache
+from pcpfs.store.catalog import decode_list
+from pcpfs.store.rows import RootRow
+from pcpfs.store.store import Store
+from pcpfs.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root that is bound on this machine. `path` is absolute; it may not be there now."""
+
+    root_id: RootId
+    namespace: Namespace
+    name: str
+    kind: str
+    path: Path
+    options: ScanOptions
+    is_observer: bool
+
+
+class Roots:
+    """The roots of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def all(self) -> tuple[Root, ...]:
+        """Bound roots, by scope and name. An unbound one is never scanned and never "deleted"."""
+        bound = self._store.local.roots()
+        return tuple(
+            self._root(row, Path(bound[RootId(row.root_id)].path))
+            for row in self._store.catalog.roots()
+            if RootId(row.root_id) in bound
+        )
+
+    def named(self, names: Sequence[str]) -> tuple[Root, ...]:
+        """The roots of these names (none: all); NotFound for a name that is none."""
+        roots = self.all()
+        if not names:
+            return roots
+        unknown = sorted(set(names) - {root.name for root in roots})
+        if unknown:
+            raise NotFound(f"there is no source {unknown[0]!r} here; see pcpfs status")
+        return tuple(root for root in roots if root.name in names)
+
+    def bind(
+        self,
+        transaction: Transaction,
+        path: Path,
+        namespace: Namespace,
+        name: str | None,
+        options: ScanOptions,
+    ) -> Root:
+        """Record a root for a path, or find the one that is bound there already.
+
+        CASES: the same real path or name is the known root (with the new options); the same name
+        with another path is a Conflict.
+        """
+        real = Path(os.path.realpath(path))
+        if not real.is_dir():
+            raise NotFound(f"{path} is no folder; add takes a folder of sources")
+        if real == self._store.path or self._store.path in real.parents:
+            raise UsageError(f"{path} lies in the store itself; add a folder outside of it")
+        known = self._known(real, namespace, name)
+        if known is not None and (known.options == options or options == ScanOptions()):
+            return known
+        event = RootAdded(
+            root_id=known.root_id
+            if known
+            else RootId("root_" + base32(self._store.entropy.random(16))),
+            name=known.name if known else self._free_name(name or real.name or "root"),
+            kind="git" if find_repository(real) else "folder",
+            observer=self._store.local.clone,
+            fingerprint=fingerprint(real),
+            include=options.include,
+            max_bytes=options.max_size,
+        )
+        transaction.scope_change(namespace, event)
+        self._store.local.bind_root(event.root_id, str(real))
+        return Root(event.root_id, namespace, event.name, event.kind, real, options, True)
+
+    def cache_file(self, root: Root) -> Path:
+        return self._store.disposable / f"stat-{root.root_id}"
+
+    def cache(self, root: Root) -> StatCache:
+        """What is remembered of the files of a root; empty where that is lost."""
+        try:
+            return StatCache.from_bytes(Disk().read(self.cache_file(root)))
+        except (FileNotFoundError, PcpfsError):
+            return StatCache()
+
+    def keep_cache(self, root: Root, cache: StatCache) -> None:
+        cache.save(lambda raw: self._store.disk.write_volatile(self.cache_file(root), raw))
+
+    def counts(self, root: Root) -> tuple[int, int]:
+        """How many files and symbols hold now."""
+        files, symbols = self._store.catalog.db.execute(
+            "SELECT count(DISTINCT page.page_id), coalesce(sum(frame.kind <> ?), 0) "
+            "FROM page JOIN frame USING (page_id) "
+            "WHERE page.root_id = ? AND page.is_open AND frame.valid_to IS NULL",
+            (FILE_KIND, root.root_id),
+        ).fetchone()
+        return files, symbols
+
+    def skipped(self, root: Root) -> tuple[Skipped, ...]:
+        """What the last looks left out, by path."""
+        bound = self._store.local.roots()[root.root_id]
+        return tuple(
+            Skipped(p, reason, root.name, detail or None) for p, reason, detail in bound.skipped
+        )
+
+    def note_sync(self, root: Root, at: int, skipped: Iterable[Skipped]) -> None:
+        """Remember when a root was looked at, and what was left out."""
+        rows = [(skip.path, skip.reason, skip.detail or "") for skip in skipped]
+        self._store.local.note_sync(root.root_id, at, rows)
+
+    def _known(self, real: Path, namespace: Namespace, name: str | None) -> Root | None:
+        for root in self.all():
+            same_path = Path(os.path.realpath(root.path)) == real
+            if same_path and root.namespace != namespace:
+                raise Conflict(
+                    f"{real} feeds the scope {root.namespace} already; a source has one scope"
+                )
+            if same_path and name in (None, root.name):
+                return root
+            if root.name == name:
+                raise Conflict(
+                    f"the source {name!r} is {root.path}; choose another name with --root"
+                )
+        return None
+
+    def _free_name(self, name: str) -> str:
+        refuse_traversal(name, "root name")
+        if any(row.name == name for row in self._store.catalog.roots()):
+            raise Conflict(f"there is a source {name!r} already; choose another name with --root")
+        return name
+
+    def _root(self, row: RootRow, path: Path) -> Root:
+        return Root(
+            RootId(row.root_id),
+            Namespace(row.scope),
+            row.name,
+            row.kind,
+            path,
+            ScanOptions(include=tuple(decode_list(row.include)), max_size=row.max_bytes),
+            CloneId(row.observer) == self._store.local.clone,
+        )
+
+
+def fingerprint(path: Path) -> str:
+    """The first commit of the source's history; empty where it has none that we may read."""
+    repository = find_repository(path)
+    if repository is None:
+        return ""
+    try:
+        return Repository.open(repository).first_commit() or ""
+    except PcpfsError:
+        return ""

@@ -1,0 +1,307 @@
+"""Source trees in a store: taking them in, bringing them up to date, checking them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pcpfs.git import renames
+from pcpfs.model.answers import RootReport, Skipped
+from pcpfs.model.ids import Digest, PageId
+from pcpfs.model.names import Namespace
+from pcpfs.model.pages import Principal
+from pcpfs.ports import AdapterRegistry, Progress
+from pcpfs.sources.apply import BATCH_BYTES, Applied, Applier
+from pcpfs.sources.extraction_pool import ExtractionPool
+from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
+from pcpfs.sources.reading import read_stable
+from pcpfs.sources.registry import installed_registry
+from pcpfs.sources.roots import Root, Roots
+from pcpfs.sources.scan import scan, scan_paths
+from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan, ScanOptions
+from pcpfs.sources.scanned import Skipped as ScanSkipped
+from pcpfs.store.session import Session
+from pcpfs.store.store import Store
+from pcpfs.store.transaction import Transaction
+from pcpfs.store.writes import one_line
+
+_MOST_RENAMES = 400
+"""More vanished or new files than this are paired by equal bytes only."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeReport:
+    """Edits in `tree/` that are not pages yet."""
+
+    edits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What `add` or `sync` did; `commit` is None where nothing changed."""
+
+    roots: tuple[RootReport, ...]
+    tree: TreeReport
+    commit: str | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One look at one root: what changed, and the report of it."""
+
+    root: Root
+    applied: Applied
+    report: RootReport
+
+
+class Sources:
+    """The sources of one store. Only the clone that observes a root writes of it.
+
+    Holds worker processes: close it.
+    """
+
+    def __init__(self, store: Store, actor: Principal) -> None:
+        self.store = store
+        self.actor = actor
+        self.roots = Roots(store)
+        self.registry: AdapterRegistry = installed_registry()
+        self._pool = ExtractionPool(installed_registry)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def warm(self) -> None:
+        """Start the workers now, for those who watch."""
+        self._pool.warm()
+
+    def add(
+        self,
+        path: Path,
+        *,
+        scope: str,
+        name: str | None = None,
+        options: ScanOptions | None = None,
+        progress: Progress | None = None,
+    ) -> SyncReport:
+        """Take a source tree in; a root that is bound already is brought up to date.
+
+        NotFound if `path` is no folder, Conflict if its name or path is another root's.
+        """
+        namespace = Namespace.given(scope)
+        with self.store.writing("add", self.actor) as transaction:
+            transaction.ensure_scope(namespace, scope)
+            root = self.roots.bind(transaction, path, namespace, name, options or ScanOptions())
+            done = self._look(transaction, root, None, progress)
+            report = self._finish(transaction, [done])
+        self._index(progress)
+        return report
+
+    def sync(self, names: Sequence[str] = (), progress: Progress | None = None) -> SyncReport:
+        """Bring roots up to date with their files (none named: all); NotFound for no root."""
+        with self.store.writing("sync", self.actor) as transaction:
+            done = [
+                self._look(transaction, root, None, progress)
+                if root.is_observer
+                else _unobserved(root)
+                for root in self.roots.named(names)
+            ]
+            report = self._finish(transaction, done)
+        self._index(progress)
+        return report
+
+    def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, SyncReport]:
+        """Bring some paths of one root up to date (None: all), as `watch` does; indexes wait."""
+        with self.store.writing("sync", self.actor) as transaction:
+            done = self._look(transaction, root, paths, None)
+            return done, self._finish(transaction, [done])
+
+    def _look(
+        self,
+        transaction: Transaction,
+        root: Root,
+        paths: Iterable[str] | None,
+        progress: Progress | None,
+    ) -> Done:
+        cache = self.roots.cache(root)
+        started = self.store.clock.now()
+        found = (
+            scan(root.path, root.options, cache)
+            if paths is None
+            else scan_paths(root.path, root.options, cache, paths)
+        )
+        settled, contents = self._settle(root, found)
+        known = self._known(root, settled)
+        todo = self._planned(root, known, settled, contents)
+        applier = Applier(self.store, self.registry, self._pool, transaction, root, cache)
+        applied = applier.apply(todo, contents, progress)
+        missed = {skip.path for skip in applied.skipped if skip.reason is not Reason.NO_SYMBOLS}
+        remembered = _without(settled, missed)
+        self.roots.keep_cache(root, cache.after(remembered, started))
+        return Done(root, applied, self._report(root, settled, todo, applied))
+
+    def _settle(self, root: Root, found: Scan) -> tuple[Scan, dict[str, bytes]]:
+        """Read what has to be read; keep the bytes as far as memory is meant for it."""
+        outcomes: dict[str, Candidate | ScanSkipped | Gone] = {}
+        contents: dict[str, bytes] = {}
+        kept = 0
+        for path in found.to_read:
+            outcome = read_stable(root.path, path, root.options.max_size)
+            if isinstance(outcome, Content):
+                outcomes[path] = outcome.candidate
+                if kept + len(outcome.data) <= BATCH_BYTES:
+                    contents[path] = outcome.data
+                    kept += len(outcome.data)
+            else:
+                outcomes[path] = outcome
+        return found.settled(outcomes), contents
+
+    def _known(self, root: Root, found: Scan) -> dict[str, Known]:
+        """The pages of a root below what was looked at."""
+        rows = []
+        for path in found.covered:
+            condition, parameters = _below(path)
+            rows += self.store.catalog.db.execute(
+                "SELECT path, page_id, digest, is_open FROM page "
+                f"WHERE root_id = ? AND {condition}",
+                (root.root_id, *parameters),
+            ).fetchall()
+        return {
+            path: Known(PageId(page), Digest(digest) if is_open else None)
+            for path, page, digest, is_open in rows
+        }
+
+    def _planned(
+        self,
+        root: Root,
+        known: Mapping[str, Known],
+        found: Scan,
+        contents: Mapping[str, bytes],
+    ) -> Plan:
+        """The plan; where files vanished and others came, with what git says of them."""
+        first = plan(known, found)
+        gone = [close for close in first.close if close.reason == GONE]
+        new = [o for o in first.observe if o.novelty is not Novelty.CHANGED and not o.moved_from]
+        if not (gone and new) or max(len(gone), len(new)) > _MOST_RENAMES or root.kind != "git":
+            return first
+        before = {
+            close.path: self.store.objects.payload(root.namespace, digest)
+            for close in gone
+            if (digest := known[close.path].digest)
+        }
+        after = {o.file.path: contents[o.file.path] for o in new if o.file.path in contents}
+        return plan(known, found, dict(renames(before, after)))
+
+    def _finish(self, transaction: Transaction, done: Sequence[Done]) -> SyncReport:
+        commit, warnings = None, tuple[str, ...]()
+        if not transaction.is_empty:
+            committed = transaction.commit(
+                _subject(transaction.operation, done),
+                (
+                    ("Pcpfs-Operation", transaction.operation),
+                    *(("Pcpfs-Root", item.root.name) for item in done),
+                    ("Pcpfs-Files", str(sum(_touched(item.applied) for item in done))),
+                    ("Pcpfs-Actor", str(self.actor)),
+                ),
+            )
+            commit, warnings = committed.commit, committed.warnings
+        now = self.store.clock.now().microseconds
+        for item in done:
+            if item.report.state == "ok":
+                self.roots.note_sync(item.root, now, item.report.skipped)
+        reports = tuple(self._counted(item) for item in done)
+        return SyncReport(reports, TreeReport(self.store.edits()), commit, warnings)
+
+    def _report(self, root: Root, found: Scan, todo: Plan, applied: Applied) -> RootReport:
+        missing = any(skip.path == "" for skip in found.unreadable)
+        return RootReport(
+            root=root.name,
+            scope=root.namespace,
+            files=0,
+            symbols=0,
+            opened=applied.opened,
+            closed=applied.closed,
+            unchanged=len(todo.unchanged),
+            changed=applied.changed,
+            added=applied.added,
+            removed=applied.removed,
+            renamed=applied.renamed,
+            skipped=self._skipped(root, found, todo, applied),
+            state="unavailable" if missing else "ok",
+        )
+
+    def _skipped(
+        self, root: Root, found: Scan, todo: Plan, applied: Applied
+    ) -> tuple[Skipped, ...]:
+        """What is left out now: what this look found, and what it did not look at."""
+        covered, unchanged = Prefixes(found.covered), set(todo.unchanged)
+        shown = {
+            skip.path: skip
+            for skip in self.roots.skipped(root)
+            if skip.path not in covered
+            or (skip.reason == Reason.NO_SYMBOLS and skip.path in unchanged)
+        }
+        for skip in (*found.skipped, *applied.skipped):
+            detail = skip.detail or None
+            shown[skip.path] = Skipped(skip.path, skip.reason.value, root.name, detail)
+        return tuple(shown[path] for path in sorted(shown))
+
+    def _counted(self, item: Done) -> RootReport:
+        files, symbols = self.roots.counts(item.root)
+        return replace(item.report, files=files, symbols=symbols)
+
+    def _index(self, progress: Progress | None) -> None:
+        """Take what waits into the text indexes, so that the next search need not."""
+        session = Session(self.store, self.actor)
+        try:
+            session.flush_indexes(progress)
+        finally:
+            session.close()
+
+
+def _below(path: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that the column `path` is this path or lies below it."""
+    if not path:
+        return "1", ()
+    return "(path = ? OR (path > ? AND path < ?))", (path, path + "/", path + "0")
+
+
+def _without(found: Scan, paths: Container[str]) -> Scan:
+    """The scan without files that were not taken in after all: they are looked at again."""
+    return replace(found, files=tuple(file for file in found.files if file.path not in paths))
+
+
+def _unobserved(root: Root) -> Done:
+    """Another clone observes this root; this one only reads what that one wrote."""
+    empty = Applied()
+    report = RootReport(root.name, root.namespace, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), "not_observed")
+    return Done(root, empty, report)
+
+
+def _touched(applied: Applied) -> int:
+    return applied.added + applied.changed + applied.removed + applied.renamed
+
+
+def _subject(operation: str, done: Sequence[Done]) -> str:
+    """`sync: django +2 ~3 -1`: files added, changed, removed, renamed."""
+    parts = []
+    for item in done:
+        a = item.applied
+        marks = (("+", a.added), ("~", a.changed), ("-", a.removed), (">", a.renamed))
+        shown = " ".join(f"{mark}{count}" for mark, count in marks if count)
+        parts += [f"{one_line(item.root.name)} {shown}"] if shown else []
+    return f"{operation}: " + ("; ".join(parts) or "settings")

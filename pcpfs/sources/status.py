@@ -1,0 +1,127 @@
+"""What a person wants to know first: what is in the store, and what needs attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pcpfs.model.answers import RootView, Skipped, SuspectPage
+from pcpfs.model.ids import RootId
+from pcpfs.model.instants import Instant
+from pcpfs.sources.roots import Root, Roots
+from pcpfs.sources.scan import scan
+from pcpfs.store.catalog import Damage
+from pcpfs.store.rows import RootRow
+from pcpfs.store.session import ConflictView, IndexView, ScopeView, Session
+
+
+@dataclass(frozen=True, slots=True)
+class StalePath:
+    """A source file that differs from what the store says, found by its times and size."""
+
+    root: str
+    path: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`stale` lists files that `sync` would look at; `edits` are files in `tree/` that differ from
+    their pages."""
+
+    store_id: str
+    path: str
+    format: int
+    scopes: tuple[ScopeView, ...]
+    pages: int
+    roots: tuple[RootView, ...]
+    stale: tuple[StalePath, ...]
+    suspect: tuple[SuspectPage, ...]
+    skipped: tuple[Skipped, ...]
+    conflicts: tuple[ConflictView, ...]
+    incomplete: tuple[str, ...]
+    damaged: tuple[Damage, ...]
+    edits: tuple[str, ...]
+    index: IndexView
+    generation: int
+
+
+def status(session: Session) -> Status:
+    """Looks at the stat of every source file; reads and writes none."""
+    store = session.store
+    scopes = session.scopes()
+    roots = Roots(store)
+    bound = {root.root_id: root for root in roots.all()}
+    skipped = [skip for root in bound.values() for skip in roots.skipped(root)]
+    return Status(
+        store_id=store.store_id,
+        path=str(store.path),
+        format=store.format,
+        scopes=scopes,
+        pages=sum(scope.pages for scope in scopes),
+        roots=tuple(_views(session, roots, bound)),
+        stale=tuple(stale for root in bound.values() for stale in _stale(session, roots, root)),
+        suspect=session.suspects(),
+        skipped=tuple(skipped),
+        conflicts=session.conflicts(),
+        incomplete=tuple(row.page_id for row in store.catalog.pages("incomplete")),
+        damaged=session.damages(),
+        edits=store.edits(),
+        index=session.index_state(),
+        generation=store.catalog.generation,
+    )
+
+
+def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterator[RootView]:
+    synced = session.store.local.roots()
+    for row in session.store.catalog.roots():
+        root = bound.get(RootId(row.root_id))
+        files, symbols = _counts(session, roots, row, root)
+        last = synced[RootId(row.root_id)].synced_at if root else None
+        yield RootView(
+            root=row.name,
+            root_id=RootId(row.root_id),
+            scope=row.scope,
+            kind=row.kind,
+            path=str(root.path) if root else None,
+            files=files,
+            symbols=symbols,
+            observer=bool(root and root.is_observer),
+            last_sync=None if last is None else Instant(last),
+            state=_state(root),
+        )
+
+
+def _counts(session: Session, roots: Roots, row: RootRow, root: Root | None) -> tuple[int, int]:
+    if root is not None:
+        return roots.counts(root)
+    files = session.store.catalog.pages("root_id = ? AND is_open", (row.root_id,))
+    return len(files), 0
+
+
+def _state(root: Root | None) -> str:
+    if root is None:
+        return "unbound"
+    return "ok" if root.path.is_dir() else "unavailable"
+
+
+def _stale(session: Session, roots: Roots, root: Root) -> Iterator[StalePath]:
+    found = scan(root.path, root.options, roots.cache(root))
+    pages = session.store.catalog.pages("root_id = ? AND is_open", (root.root_id,))
+    known = {page.path or "": page.digest for page in pages}
+    for file in found.files:
+        digest = known.pop(file.path, None)
+        if digest is None:
+            yield StalePath(root.name, file.path, "new")
+        elif file.digest is not None and file.digest != digest:
+            yield StalePath(root.name, file.path, "changed")
+        elif file.digest is None and file.stat.mtime_ns > _last_look(session, root):
+            yield StalePath(root.name, file.path, "touched")
+    if not found.unreadable:
+        skipped = {skip.path for skip in found.skipped}
+        yield from (StalePath(root.name, p, "gone") for p in sorted(known) if p not in skipped)
+
+
+def _last_look(session: Session, root: Root) -> int:
+    synced = session.store.local.roots()[root.root_id].synced_at
+    return (synced or 0) * 1000

@@ -1,0 +1,132 @@
+"""Watching: the loop from file events to observations.
+
+Events say where to look, the debounce says when, digests decide what happened.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pcpfs.errors import PcpfsError
+from pcpfs.model.answers import Skipped
+from pcpfs.sources.debounce import Debounce, Reconcile
+from pcpfs.sources.events import Watcher
+from pcpfs.sources.roots import Root
+from pcpfs.sources.service import Done, Sources
+
+_LONGEST_SLEEP = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchLine:
+    """One thing that a watcher tells: `watching`, `added`, `changed`, `removed`, `renamed`,
+    `skipped`, `note` or `error`."""
+
+    event: str
+    root: str | None = None
+    path: str | None = None
+    opened: int | None = None
+    closed: int | None = None
+    message: str | None = None
+
+
+@dataclass(slots=True)
+class _Watched:
+    root: Root
+    debounce: Debounce = field(default_factory=Debounce)
+    broken: str | None = None
+
+
+class Watch:
+    """Keeps roots up to date until it is told to stop."""
+
+    def __init__(
+        self, sources: Sources, tell: Callable[[WatchLine], None], stop: threading.Event
+    ) -> None:
+        self._sources = sources
+        self._tell = tell
+        self._stop = stop
+        self._watched: dict[Path, _Watched] = {}
+        self._told = 0
+        self.watcher = Watcher(without=[sources.store.path])
+
+    def run(self, names: list[str]) -> None:
+        """Watch these roots (none named: all); returns after `stop` is set. NotFound for a name
+        that is no root. Everything is looked at once at the start."""
+        roots = [root for root in self._sources.roots.named(names) if root.is_observer]
+        self._watched = {root.path: _Watched(root) for root in roots}
+        self._sources.warm()
+        self.watcher.start(self._watched)
+        try:
+            for root in roots:
+                self._tell(WatchLine("watching", root.name, str(root.path)))
+            while not self._stop.is_set():
+                self._turn()
+        finally:
+            self.watcher.stop()
+
+    def stop(self) -> None:
+        """Let `run` return soon; may be called in a signal handler."""
+        self._stop.set()
+        self.watcher.wake()
+
+    def _turn(self) -> None:
+        """One round: hear what happened, then do what is due."""
+        for path, noticed in self.watcher.drain(self._patience()).items():
+            if path in self._watched:
+                watched = self._watched[path]
+                watched.debounce = watched.debounce.noticed(
+                    noticed.paths, bool(noticed.doubts), time.monotonic()
+                )
+        for note in self.watcher.notes[self._told :]:
+            self._tell(WatchLine("note", message=note))
+        self._told = len(self.watcher.notes)
+        for watched in self._watched.values():
+            self._work(watched)
+
+    def _patience(self) -> float:
+        now = time.monotonic()
+        waits = [watched.debounce.wait(now) for watched in self._watched.values()]
+        return min([_LONGEST_SLEEP, *waits])
+
+    def _work(self, watched: _Watched) -> None:
+        watched.debounce, task = watched.debounce.due(time.monotonic())
+        if task is None or self._stop.is_set():
+            return
+        paths = None if isinstance(task, Reconcile) else task.paths
+        before = {skip.path for skip in self._sources.roots.skipped(watched.root)}
+        try:
+            done, report = self._sources.look(watched.root, paths)
+        except PcpfsError as error:
+            watched.debounce = watched.debounce.failed(time.monotonic())
+            self._complain(watched, error.message)
+            return
+        watched.debounce = watched.debounce.done(time.monotonic())
+        watched.broken = None
+        self._report(done, before)
+        for warning in report.warnings:
+            self._tell(WatchLine("note", watched.root.name, message=warning))
+
+    def _complain(self, watched: _Watched, message: str) -> None:
+        """Say a trouble once, not at every attempt."""
+        if watched.broken != message:
+            self._tell(WatchLine("error", watched.root.name, message=message))
+        watched.broken = message
+
+    def _report(self, done: Done, before: set[str]) -> None:
+        for change in done.applied.changes:
+            self._tell(
+                WatchLine(change.event, done.root.name, change.path, change.opened, change.closed)
+            )
+        for skip in done.report.skipped:
+            if skip.path not in before:
+                self._tell(_skip_line(done.root.name, skip))
+
+
+def _skip_line(root: str, skip: Skipped) -> WatchLine:
+    why = f"{skip.reason}: {skip.detail}" if skip.detail else skip.reason
+    return WatchLine("skipped", root, skip.path, message=why)
