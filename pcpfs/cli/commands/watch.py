@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,12 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import safe
-from pcpfs.model.answers import plain
+from pcpfs.cli.text import safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.sources.watch import WatchLine
+
+COLOURS = {"error": "red", "note": "yellow", "skipped": "yellow"}
 
 
 @click.command(
@@ -31,23 +32,23 @@ def command(call: Call, roots: tuple[str, ...]) -> None:
 
     Prints a line for each change; with --json one document a line. Ctrl-C ends it.
     """
-    from pcpfs.sources.watch import watch  # noqa: PLC0415 (help needs no store)
+    from pcpfs.sources.watch import Watch  # noqa: PLC0415 (help needs no store)
 
     def tell(line: WatchLine) -> None:
         call.answer(line, [watch_line(line)])
 
-    with stopped_by_signals() as stop:
-        watch(call.sources, roots, tell, stop)
+    watch = Watch(call.sources, tell, threading.Event())
+    with signals_call(watch.stop):
+        watch.run(list(roots))
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set, instead of ending the process."""
-    stop = threading.Event()
+def signals_call(stop: Callable[[], None]) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM call `stop` instead of ending the process."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: stop.set()) for number in numbers]
+    before = [signal.signal(number, lambda *_: stop()) for number in numbers]
     try:
-        yield stop
+        yield
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
@@ -55,6 +56,10 @@ def stopped_by_signals() -> Iterator[threading.Event]:
 
 def watch_line(line: WatchLine) -> str:
     """One change, as a person reads it."""
-    members = plain(line)
-    told = members.values() if isinstance(members, dict) else [members]
-    return safe("  ".join(str(value) for value in told))
+    place = "/".join(filter(None, (line.root, line.path)))
+    if line.event == "watching":
+        place = f"{line.root}  {line.path}"
+    counts = f"{line.opened or 0} opened, {line.closed or 0} closed"
+    symbols = counts if line.opened or line.closed else ""
+    told = [styled(line.event, COLOURS.get(line.event, "green")), safe(place), symbols]
+    return "  ".join(filter(None, [*told, safe(line.message or "")]))

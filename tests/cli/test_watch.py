@@ -1,0 +1,67 @@
+"""`watch`: a line a change, and a clean end by either signal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.cli.running import COMMAND, Terminal
+
+
+@contextmanager
+def watching(terminal: Terminal) -> Iterator[subprocess.Popen[bytes]]:
+    """A watcher on a new store with one root, in a process of its own."""
+    terminal.write("book/tide.py", "def rise():\n    return 1\n")
+    terminal.run("init", "store")
+    terminal.run("-C", "store", "add", "book", "--scope", "a:b")
+    with subprocess.Popen(
+        [*COMMAND, "-C", "store", "watch", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=terminal.folder,
+        env=os.environ,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def next_line(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    assert process.stdout is not None
+    return dict(json.loads(process.stdout.readline()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_save_is_told_at_once_and_a_signal_ends_it_well(
+    terminal: Terminal, number: signal.Signals
+) -> None:
+    with watching(terminal) as process:
+        assert next_line(process)["event"] == "watching"
+        terminal.write("book/tide.py", "def rise():\n    return 2\n")
+        line = next_line(process)
+        assert (line["event"], line["path"], line["opened"], line["closed"]) == (
+            "changed",
+            "tide.py",
+            1,
+            1,
+        )
+        (hit,) = terminal.process("-C", "store", "symbol", "rise", "--json").json["results"]
+        words = ("-C", "store", "show", hit["frame_id"], "--projection", "payload")
+        assert terminal.process(*words).out == b"def rise():\n    return 2"
+        process.send_signal(number)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def test_an_unknown_root_is_not_found(terminal: Terminal) -> None:
+    terminal.run("init", "store")
+    assert terminal.run("-C", "store", "watch", "nowhere").code == 3
