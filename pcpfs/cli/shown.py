@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import fields, interval, readable, safe, short, size, styled
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import FrameView, Manifest, Suspicion
+    from pcpfs.model.answers import FrameView, Manifest, SuspectPage, Suspicion
 
 
 def page_lines(page: Manifest, payload: bytes | None) -> Iterator[str]:
@@ -52,6 +52,13 @@ def frame_lines(frame: FrameView, source: bytes) -> Iterator[str]:
     )
     yield ""
     yield from _text_lines(source)
+
+
+def suspect_lines(pages: Iterable[SuspectPage]) -> Iterator[str]:
+    """Pages that are suspect, each with the reasons."""
+    for page in pages:
+        yield f"{styled(safe(page.title), 'bold')}  {safe(page.scope)}  {page.page_id}"
+        yield from (f"  {line}" for line in suspicion_lines(page.frames))
 
 
 def suspicion_lines(suspicions: Iterable[Suspicion]) -> Iterator[str]:

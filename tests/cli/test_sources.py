@@ -150,3 +150,59 @@ def test_filters_narrow_symbols_and_search_alike(shore: Terminal) -> None:
             assert [hit["path"] for hit in hits if hit["path"] != "docs/moon.md"] == []
             assert hits
             assert shore.run(command, "rise", *options, "--json").json["results"] == []
+
+
+def test_status_tells_roots_and_what_needs_attention(shore: Terminal) -> None:
+    cite(shore, symbol(shore, "rise")["frame_id"])
+    shore.write("../book/tide.py", TIDE.replace("return hours", "return hours / 2"))
+    shore.run("sync")
+    shore.write("../book/tide.py", TIDE + "\n")
+    shore.write("../book/new.py", "x = 1\n")
+    status = shore.run("status", "--json").json
+    assert [(root["root"], root["files"]) for root in status["roots"]] == [("book", 3)]
+    assert {(stale["path"], stale["status"]) for stale in status["stale"]} == {
+        ("tide.py", "changed"),
+        ("new.py", "new"),
+    }
+    assert [page["title"] for page in status["suspect"]] == ["Rising"]
+    assert {skipped["path"] for skipped in status["skipped"]} == {"noise.log"}
+    assert status["conflicts"] == []
+    assert {"index", "generation"} <= set(status)
+    text = shore.run("status").text
+    for part in ("book", "suspect: cites rise", "changed since the last sync: book/tide.py"):
+        assert part in text
+
+
+def test_verify_says_of_each_symbol_whether_it_still_stands(shore: Terminal) -> None:
+    assert shore.run("verify").code == 0
+    shore.write("../book/tide.py", TIDE.replace("return hours", "return hours / 2"))
+    (shore.folder / "../book/docs/moon.md").unlink()
+    outcome = shore.run("verify", "--json")
+    assert outcome.code == 1
+    statuses = {f["qualified_name"]: f["status"] for f in outcome.json["frames"]}
+    assert (statuses["rise"], statuses["fall"], statuses["Moon"]) == ("stale", "valid", "gone")
+    counts = [outcome.json[name] for name in ("checked", "valid", "stale", "gone")]
+    assert counts[0] == sum(counts[1:])
+    rise = next(f for f in outcome.json["frames"] if f["qualified_name"] == "rise")
+    assert rise["replacement_digest"] != rise["digest"]
+    assert "stale" in shore.run("verify").text
+
+
+def test_fsck_is_quiet_about_a_sound_store_and_names_a_damaged_file(shore: Terminal) -> None:
+    assert shore.run("fsck", "--json").json["ok"] is True
+    assert "all well" in shore.run("fsck").text
+    payload = next(p for p in shore.folder.glob("scopes/**/payloads/*/*/*") if p.is_file())
+    payload.chmod(0o644)
+    payload.write_bytes(b"other bytes")
+    outcome = shore.run("fsck", "--json")
+    assert outcome.code == 1
+    assert outcome.json["ok"] is False
+    assert payload.name in " ".join(problem["path"] for problem in outcome.json["problems"])
+    assert payload.name in shore.run("fsck").text
+
+
+def test_reindex_gives_the_same_answers_in_the_same_order(shore: Terminal) -> None:
+    cite(shore, symbol(shore, "rise")["frame_id"])
+    before = shore.run("search", "rise tide moon", "--json").json
+    assert shore.run("reindex", "--json").json["pages"] == 4
+    assert shore.run("search", "rise tide moon", "--json").json == before

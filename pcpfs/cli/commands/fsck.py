@@ -27,7 +27,8 @@ def command(call: Call) -> int:
     """
     from pcpfs.store.fsck import fsck  # noqa: PLC0415 (help needs no store)
 
-    report = fsck(call.store)
+    with call.progress() as progress:
+        report = fsck(call.store, progress)
     call.answer(report, _lines(report))
     return 0 if report.ok else FAILED
 

@@ -9,8 +9,8 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.shown import suspicion_lines
-from pcpfs.cli.text import plural, safe, styled
+from pcpfs.cli.shown import suspect_lines
+from pcpfs.cli.text import plural, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import SuspectPage
@@ -24,7 +24,5 @@ def command(call: Call) -> None:
 
 
 def _lines(pages: Sequence[SuspectPage]) -> Iterator[str]:
-    for page in pages:
-        yield f"{styled(safe(page.title), 'bold')}  {safe(page.scope)}  {page.page_id}"
-        yield from (f"  {line}" for line in suspicion_lines(page.frames))
+    yield from suspect_lines(pages)
     yield styled(f"{plural(len(pages), 'suspect page')}", "dim")

@@ -10,29 +10,30 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.reports import skipped_line
-from pcpfs.cli.shown import suspicion_lines
-from pcpfs.cli.text import columns, plural, safe, styled
+from pcpfs.cli.shown import suspect_lines
+from pcpfs.cli.text import columns, plural, safe, short, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootView
-    from pcpfs.store.session import Status
+    from pcpfs.sources.status import Status
 
 
 @click.command(cls=Command, section="Store", examples=["pcpfs status", "pcpfs status --json"])
 def command(call: Call) -> None:
-    """Show roots, suspect pages and what was left out."""
-    status = call.session.status()
-    call.answer(status, _lines(str(call.store.path), status))
+    """Show the sources and what needs attention."""
+    from pcpfs.sources.status import status  # noqa: PLC0415 (help needs no store)
+
+    answer = status(call.session)
+    call.answer(answer, _lines(answer))
 
 
-def _lines(path: str, status: Status) -> Iterator[str]:
-    yield f"store {styled(safe(path), 'bold')}"
+def _lines(status: Status) -> Iterator[str]:
+    scopes, pages = plural(len(status.scopes), "scope"), plural(status.pages, "page")
+    yield f"{styled(safe(status.path), 'bold')}: {scopes}, {pages}"
     yield from _roots(status.roots)
-    for page in status.suspect:
-        yield f"{styled(safe(page.title), 'bold')}  {safe(page.scope)}  {page.page_id}"
-        yield from (f"  {line}" for line in suspicion_lines(page.frames))
-    for skipped in status.skipped:
-        yield skipped_line(skipped)
+    yield from suspect_lines(status.suspect)
+    yield from _needs_attention(status)
+    yield from (skipped_line(skipped) for skipped in status.skipped)
 
 
 def _roots(roots: Sequence[RootView]) -> Iterator[str]:
@@ -48,3 +49,15 @@ def _roots(roots: Sequence[RootView]) -> Iterator[str]:
         for root in roots
     ]
     yield from columns(rows, ("bold",)) if rows else ()
+
+
+def _needs_attention(status: Status) -> Iterator[str]:
+    for stale in status.stale:
+        yield f"{stale.status} since the last sync: {safe(stale.root)}/{safe(stale.path)}"
+    for conflict in status.conflicts:
+        heads = ", ".join(map(short, conflict.heads))
+        yield f"conflict: {safe(conflict.path or conflict.page_id)} has the heads {heads}"
+    yield from (f"edited in tree/ and not taken in: {safe(path)}" for path in status.edits)
+    yield from (f"incomplete: {page} misses earlier changes" for page in status.incomplete)
+    if status.damaged:
+        yield f"damaged: {plural(len(status.damaged), 'page')}; 'pcpfs fsck' says why"

@@ -12,7 +12,7 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.text import columns, safe, short
 
 if TYPE_CHECKING:
-    from pcpfs.sources.service import VerifyReport
+    from pcpfs.sources.verify import VerifyReport
 
 FAILED = 1
 
@@ -25,9 +25,12 @@ def command(call: Call) -> int:
 
     Exit code 1 if one is stale or gone.
     """
-    report = call.sources.verify()
+    from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (help needs no store)
+    from pcpfs.sources.verify import verify  # noqa: PLC0415
+
+    report = verify(call.store, installed_registry())
     call.answer(report, _lines(report))
-    return FAILED if report.stale or report.gone else 0
+    return 0 if report.ok else FAILED
 
 
 def _lines(report: VerifyReport) -> Iterator[str]:
@@ -37,6 +40,6 @@ def _lines(report: VerifyReport) -> Iterator[str]:
         if check.status != "valid"
     ]
     yield from columns(rows, ("red", "bold")) if rows else ()
-    yield (
-        f"{report.checked} checked: {report.valid} valid, {report.stale} stale, {report.gone} gone"
-    )
+    counts = f"{report.valid} valid, {report.stale} stale, {report.gone} gone"
+    unknown = f"; {report.unknown} not to be read here" if report.unknown else ""
+    yield f"{report.checked} checked: {counts}{unknown}"
