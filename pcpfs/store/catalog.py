@@ -29,7 +29,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "1"
+CATALOG_VERSION = "2"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -77,6 +77,7 @@ _INDEXES = (
     "page (root_id, path) WHERE root_id IS NOT NULL",
     "revision (page_id)",
     "revision (digest)",
+    "span (revision_id)",
     "frame (frame_id)",
     "frame (page_id)",
     "frame (name)",

@@ -267,7 +267,12 @@ def _revision_rows(
     page: PageId, revisions: Mapping[RevisionId, Revision]
 ) -> tuple[RevisionRow, ...]:
     return tuple(
-        RevisionRow(revision, page, body.payload.ref if body.payload else None)
+        RevisionRow(
+            revision,
+            page,
+            body.payload.ref if body.payload else None,
+            body.payload.size if body.payload else 0,
+        )
         for revision, body in revisions.items()
     )
 

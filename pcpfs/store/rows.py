@@ -43,6 +43,7 @@ class RevisionRow(NamedTuple):
     revision_id: str
     page_id: str
     digest: str | None
+    size: int
 
 
 class SpanRow(NamedTuple):
