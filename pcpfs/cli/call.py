@@ -21,9 +21,11 @@ from pcpfs.cli.text import safe
 
 if TYPE_CHECKING:
     from pcpfs.cli.progress import TerminalProgress
+    from pcpfs.model.answers import Pins
     from pcpfs.sources.service import Sources
     from pcpfs.store.session import Session
     from pcpfs.store.store import Store
+    from pcpfs.view.view import View
 
 
 def document(answer: object) -> bytes:
@@ -84,6 +86,12 @@ class Call:
 
         sources = Sources(self.store, self.session.principal)
         return self._open.enter_context(sources)
+
+    def view(self, pins: Pins) -> View:
+        """The virtual view of this session."""
+        from pcpfs.view.view import View  # noqa: PLC0415 (see `store`)
+
+        return View(self.session, pins)
 
     def create_store(self, path: Path, *, nested: bool) -> Store:
         """Make a store that belongs to `--as`, else to the user of this machine."""
