@@ -352,7 +352,7 @@ while True:
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(git: Git, person: Person) -> None:
     chance = random.Random(1)
     acknowledged: list[str] = []
-    for _ in range(6):
+    for _ in range(4):
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(git.work_tree)],
             stdout=subprocess.PIPE,
