@@ -57,6 +57,8 @@ def nested(spans: Iterable[Span], method_holders: Collection[str] = TYPES) -> It
     """
     around: list[Placed] = []
     for number, span in sorted(enumerate(spans), key=_place):
+        if around and around[-1].span == span:
+            continue  # `typedef struct node {…} node`
         while around and not _holds(around[-1].span, span):
             around.pop()
         outer = around[-1] if around else None

@@ -24,7 +24,8 @@ To add a language, add a file. Its members:
   name is qualified with), `@body` (ends the signature), `@prototype` (none right inside a
   function, where grammars take variables for declarations). Settings: `prefix` of the name, a fixed
   `name`, `require` (the text of `@keyword`);
-- `example`, `symbols`: a source and what is seen in it, checked by a test.
+- `example`, `symbols`: a source and what is seen in it, checked by a test; a line for each symbol:
+  `kind qualified.name first-last | signature | documentation`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Language:
     constants: str = ""
     method_holders: tuple[str, ...] = ()
     example: str = ""
-    symbols: tuple[str, ...] = ()
+    symbols: str = ""
 
     def name_parts(self, text: str) -> tuple[str, ...]:
         """`a::B<T>::f` as (`a`, `B`, `f`): noise taken out, split, white space folded."""

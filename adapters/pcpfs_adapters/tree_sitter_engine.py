@@ -27,7 +27,7 @@ MAX_SECONDS = 20.0
 """CPU time for one parse. Only a source made to hurt (40 KB of `a<a<a<` in Java) comes near it;
 whether its extraction is then given up depends on the machine, in this one case only."""
 
-UNGUARDED_BYTES = 16_384
+UNGUARDED_BYTES = 32_768
 """Up to this size no parse takes more than seconds, and the clock would cost a tenth."""
 
 Captures = dict[str, "list[Node]"]
@@ -288,7 +288,8 @@ class _View:
         here = outer.start_byte
         stop = end if body is None else body.start_byte
         if kind in VALUES:
-            stop = min(stop, self.text.parsed.find(b"\n", name[1]) % (stop + 1))
+            line_end = self.text.parsed.find(b"\n", name[1], stop)
+            stop = stop if line_end < 0 else line_end
         said = []
         for start, last in self._left_out(definition, here, stop):
             said.append(self.text.text(here, max(start, here)))
@@ -313,12 +314,16 @@ class _View:
             node = None if node == definition.node else node.child_with_descendant(definition.node)
 
     def _leading(self, parent: Node, definition: _Definition) -> Iterator[tuple[int, int]]:
+        attributes, holders = self.language.attributes, self.language.attribute_holders
+        first = parent.child(0).type if parent.child_count else ""
+        if first not in attributes and first not in holders:
+            return
         for child in parent.children:
             if child.start_byte >= definition.name[0]:
                 return
-            if child.type in self.language.attributes:
+            if child.type in attributes:
                 yield child.byte_range
-            elif child.type in self.language.attribute_holders:
+            elif child.type in holders:
                 yield from self._leading(child, definition)
 
     def _docstring(self, body: Node | None) -> tuple[int, int] | None:
@@ -334,12 +339,12 @@ class _View:
 
     def _comments(self, definition: _Definition) -> tuple[int, int] | None:
         """The comments right above, or between attributes and what they belong to."""
-        places = (definition.span.start, definition.outer.start_byte, definition.node.start_byte)
-        for place in dict.fromkeys(places):
-            found = self._comments_above(place)
-            if found is not None:
-                return found
-        return None
+        start = definition.span.start
+        found = self._comments_above(start)
+        for node in (definition.outer, definition.node):
+            if found is None and node.start_byte != start:
+                found = self._comments_above(node.start_byte)
+        return found
 
     def _comments_above(self, place: int) -> tuple[int, int] | None:
         """A block comment, or a run of line comments, with no blank line in it or after it."""
@@ -369,11 +374,9 @@ class _View:
             return None
         begin = comment.start_byte
         line = parsed.rfind(b"\n", 0, begin) + 1
-        if parsed[line:begin].strip(_SPACE) or not re.match(
-            self.language.doc, self.text.text(begin, end)
-        ):
-            return None
-        return begin, end
+        is_alone = not parsed[line:begin].strip(_SPACE)
+        documents = is_alone and re.match(self.language.doc, self.text.text(begin, end))
+        return (begin, end) if documents else None
 
     def _comment_at(self, place: int) -> Node | None:
         """Grammars that take comments apart do so in at most two levels."""
