@@ -104,6 +104,7 @@ class Disk:
     """Durable, atomic writes. Holds no state; safe to share between threads."""
 
     calls: DiskCalls = field(default_factory=SystemCalls)
+    sync_all_from: int = SYNC_ALL_FROM
 
     def read(self, path: AnyPath) -> bytes:
         """All bytes of a file. FileNotFoundError if there is none; Unavailable if unreadable."""
@@ -352,7 +353,7 @@ class Batch:
     def _commit(self) -> None:
         written = [name for stage in self._stages for name, _ in stage.puts]
         present = [name for stage in self._stages for name in stage.present]
-        together = len(written) + len(present) >= SYNC_ALL_FROM
+        together = len(written) + len(present) >= self._disk.sync_all_from
         if not (together and self._disk.calls.sync_all(self._folder)):
             together = False
             for name in (*written, *present):

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from pcpfs_conformance.broken_disks import FailingCalls, PowerCut, PowerWentOut
 
-from pcpfs.disk import LITTER, SYNC_ALL_FROM, Disk, SystemCalls
+from pcpfs.disk import LITTER, Disk, SystemCalls
 from pcpfs.errors import StorageFull, Unavailable
 
 OLD, NEW = b"old " * 100, b"new " * 150
 BEFORE = {"replaced": OLD, "gone": OLD, "tree/a/x": OLD, "tree/y": OLD}
-FEW, MANY = 3, SYNC_ALL_FROM // 2 + 1
+FEW, MANY, TOGETHER = 2, 4, 8
 
 State = dict[str, bytes]
 Cut = Callable[[int], PowerCut]
@@ -114,7 +114,7 @@ def ends_of_power_cuts(operation: Operation, cut: Cut, folder: Path) -> list[str
             root = prepared(folder / f"{at}-{names}")
             power = cut(at)
             try:
-                operation.run(Disk(power), root)
+                operation.run(Disk(power, TOGETHER), root)
                 finished = True
             except PowerWentOut:
                 finished = False
@@ -150,7 +150,7 @@ def test_a_system_without_syncfs_is_as_safe(tmp_path: Path) -> None:
     def cut(at: int) -> PowerCut:
         return PowerCut(SystemCalls(), at, syncs_all=False)
 
-    assert ends_of_power_cuts(batch_of(SYNC_ALL_FROM // 2), cut, tmp_path) == []
+    assert ends_of_power_cuts(batch_of(MANY), cut, tmp_path) == []
 
 
 @EVERY
@@ -164,7 +164,7 @@ def test_a_call_that_fails_leaves_old_or_new_and_is_told(
         root = prepared(tmp_path / str(at))
         calls = FailingCalls(SystemCalls(), at, errno.ENOSPC, stays=stays, tears=True)
         try:
-            operation.run(Disk(calls), root)
+            operation.run(Disk(calls, TOGETHER), root)
         except StorageFull:
             pass
         else:
