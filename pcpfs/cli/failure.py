@@ -34,12 +34,12 @@ class Failure:
         return {"code": self.code, "message": self.message, **self.fields}
 
     @classmethod
-    def of(cls, error: Exception) -> Failure:
+    def of(cls, error: BaseException) -> Failure:
         """Any exception: ours, click's, or one that nobody expected."""
         if isinstance(error, errors.PcpfsError):
             code = next((code for kind, code in EXIT_CODES if isinstance(error, kind)), INTERNAL)
             return cls(code, error.code, error.message, error.fields)
-        if isinstance(error, click.Abort):
+        if isinstance(error, click.Abort | KeyboardInterrupt):
             return cls(INTERRUPTED, "interrupted", "interrupted", {})
         if isinstance(error, click.ClickException):
             return cls(USAGE, "usage", _usage(error), {})

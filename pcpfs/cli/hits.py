@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import interval, plural, safe, short, styled
+from pcpfs.cli.text import interval, plural, safe, safe_lines, short, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import SearchAnswer, SearchHit
@@ -31,5 +31,5 @@ def _hit_lines(hit: SearchHit) -> Iterator[str]:
     if told not in (hit.citation_label, "") and not hit.excerpt.lstrip("# ").startswith(told):
         yield f"  {safe(told)}"
     for line in hit.excerpt.splitlines()[:3]:
-        yield styled(f"  | {safe(line.rstrip(), keep=chr(9))}", "dim")
+        yield styled(f"  | {safe_lines(line.rstrip())}", "dim")
     yield f"  {short(hit.frame_id or hit.page_id)}  {safe(hit.scope)}  {safe(hit.why)}"

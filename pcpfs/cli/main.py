@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TextIO
 
 import click
 
@@ -17,18 +19,27 @@ from pcpfs.cli.failure import Failure
 from pcpfs.cli.settings import colour, debugging
 from pcpfs.cli.text import safe
 from pcpfs.cli.versions import print_versions
+from pcpfs.errors import Unavailable
 
 PIPE_CLOSED = 141
+OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 def run() -> None:
     """The console script `pcpfs`."""
     if not (sys.warnoptions or debugging()):
         warnings.simplefilter("ignore")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _printable(sys.stdout), _printable(sys.stderr)
     sys.exit(main(sys.argv[1:]))
+
+
+def _printable(stream: TextIO | None) -> TextIO:
+    """A stream that takes any text; one that goes nowhere where the caller closed it."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,11 +47,24 @@ def main(arguments: Sequence[str]) -> int:
     try:
         code = group().main(list(arguments), prog_name="pcpfs", standalone_mode=False)
         sys.stdout.flush()
-    except Exception as error:  # the one place where nothing may pass
-        if isinstance(error, OSError) and error.errno == errno.EPIPE:
-            return _pipe_closed()
-        return report(error, as_json=wants_json(arguments))
+    except (Exception, KeyboardInterrupt) as error:  # the one place where nothing may pass
+        return _ended_by(error, as_json=wants_json(arguments))
     return code if isinstance(code, int) else 0
+
+
+def _ended_by(error: BaseException, *, as_json: bool) -> int:
+    if not _is_of_output(error):
+        return report(error, as_json=as_json)
+    _silence_output()
+    if isinstance(error, BrokenPipeError):
+        return PIPE_CLOSED  # the reader has gone (`| head`) and wants no more
+    reason = error.strerror if isinstance(error, OSError) else error
+    return report(Unavailable(f"the output cannot be written: {reason}"), as_json=False)
+
+
+def _is_of_output(error: BaseException) -> bool:
+    """Whether writing to standard output failed; errors of files name their file."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in OUTPUT_ERRORS
 
 
 def group() -> FolderGroup:
@@ -74,7 +98,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in words[: words.index("--") if "--" in words else None]
 
 
-def report(error: Exception, *, as_json: bool) -> int:
+def report(error: BaseException, *, as_json: bool) -> int:
     """Say what went wrong: a line on standard error, or a JSON document; the exit code."""
     failure = Failure.of(error)
     if debugging():
@@ -89,8 +113,7 @@ def report(error: Exception, *, as_json: bool) -> int:
     return failure.exit_code
 
 
-def _pipe_closed() -> int:
-    """The reader has gone (`| head`): what is still buffered goes nowhere, quietly."""
+def _silence_output() -> None:
+    """What is still buffered goes nowhere, also when Python flushes at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return PIPE_CLOSED

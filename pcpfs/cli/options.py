@@ -43,8 +43,17 @@ def with_pins(function: Function) -> Function:
 
 
 def with_filters(function: Function) -> Function:
-    """`--kind`, `--lang`, `--path` and `--tag`, given as `filters`; `--limit` and `--cursor`."""
+    """What `search` and `symbol` share: where to look, what to take (given as `filters`), and how
+    much of the answer."""
 
+    @click.option(
+        "--scope", "scopes", multiple=True, metavar="SCOPE", help="Only here; repeatable."
+    )
+    @click.option(
+        "--policy",
+        type=click.Choice(["strict", "global"]),
+        help="strict: the given scopes only; global: all that you may see.",
+    )
     @click.option(
         "--kind",
         "kinds",

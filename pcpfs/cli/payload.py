@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +25,12 @@ def read_payload(given: str) -> bytes:
     """The bytes of a file, or of standard input for `-`."""
     if given != "-":
         return read_file(given)
+    if sys.stdin is None:
+        raise Unavailable("standard input is closed; give the text there, or name a file")
     try:
         return sys.stdin.buffer.read()
     except OSError as error:
-        reason = "it is closed" if error.errno == errno.EBADF else error.strerror
-        raise Unavailable(f"standard input cannot be read: {reason}") from error
+        raise Unavailable(f"standard input cannot be read: {error.strerror}") from error
 
 
 def media_type_for(given: str, content: bytes) -> str:

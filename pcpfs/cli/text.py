@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,23 +14,23 @@ if TYPE_CHECKING:
     from pcpfs.model.instants import Instant
 
 _SHORT = {"pg": 14, "rev": 12, "chg": 12, "fr": 10, "sha256": 12}
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DRIVES = (
+    "\x0b-\x1f\x7f-\x9f"  # controls, with LF, TAB and those before them below
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # reorder a line
+    "\u2028\u2029\ud800-\udfff"  # end a line; bytes that were no UTF-8
+)
+_IN_A_LINE = re.compile(f"[\x00-\x0a{_DRIVES}]")
+_IN_LINES = re.compile(f"[\x00-\x08{_DRIVES}]")
 
 
-def safe(text: str, *, keep: str = "") -> str:
-    """The text with control characters, bytes that were no UTF-8 and characters that reorder a line
-    written as escapes; those in `keep` stay."""
-    if text.isprintable() and text.isascii():
-        return text
-    return "".join(char if char in keep or not _drives(char) else _escaped(char) for char in text)
+def safe(text: str) -> str:
+    """The text on one line: control characters, bytes that were no UTF-8 and characters that
+    reorder a line are written as escapes."""
+    return _IN_A_LINE.sub(_escaped, text)
 
 
-def _drives(char: str) -> bool:
-    return char in _BIDI or unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
@@ -37,7 +38,7 @@ def _escaped(char: str) -> str:
 
 def safe_lines(text: str) -> str:
     """Text of several lines, made safe; a carriage return before a line feed is dropped."""
-    return safe(text.replace("\r\n", "\n"), keep="\n\t")
+    return _IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def readable(raw: bytes) -> str | None:

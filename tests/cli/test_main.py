@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -221,3 +225,70 @@ def test_a_closed_pipe_is_quiet(terminal: Terminal) -> None:
 
 def test_no_colour_leaves_a_pipe(terminal: Terminal) -> None:
     assert b"\x1b" not in terminal.process("show", "x").err
+
+
+def shell(terminal: Terminal, words: str) -> subprocess.CompletedProcess[bytes]:
+    script = f"{shlex.join(COMMAND)} {words}"
+    return subprocess.run(
+        ["sh", "-c", script], capture_output=True, cwd=terminal.folder, check=False
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_cannot_be_written_is_one_clear_error(terminal: Terminal) -> None:
+    for words in ("--help > /dev/full", "--version --json > /dev/full"):
+        done = shell(terminal, words)
+        assert done.returncode == 7
+        assert done.stderr.startswith(b"pcpfs: the output cannot be written")
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_closed_streams_are_no_accident(terminal: Terminal) -> None:
+    terminal.run("init", "store")
+    assert shell(terminal, "-C store status >&-").returncode == 0
+    assert shell(terminal, "nonsense 2>&-").returncode == 2
+    done = shell(terminal, "-C store write --scope a:b - <&-")
+    assert done.returncode == 7
+    assert b"standard input" in done.stderr
+
+
+def test_ctrl_c_ends_a_command_with_130(terminal: Terminal) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "write", "--scope", "a:b", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=terminal.folder,
+    ) as process:
+        started(process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def started(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the command reads its standard input."""
+    assert process.stdin is not None
+    process.stdin.write(b"x" * (1 << 20))  # more than a pipe holds: returns when it is being read
+    process.stdin.flush()
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_for_terminals_and_can_be_refused(
+    terminal: Terminal, environment: dict[str, str], coloured: bool
+) -> None:
+    terminal.write("tide.py", "def rise(): pass\n")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "extract", "tide.py"],
+        stdout=theirs,
+        cwd=terminal.folder,
+        env={**os.environ, **environment},
+    ) as process:
+        assert process.wait(20) == 0
+    os.close(theirs)
+    shown = os.read(ours, 10_000)
+    os.close(ours)
+    assert b"rise" in shown
+    assert (b"\x1b[" in shown) is coloured

@@ -143,6 +143,19 @@ def test_a_source_page_cannot_be_revised(shore: Terminal) -> None:
     assert shore.run(*words, stdin=b"x").code == 2
 
 
+@pytest.mark.parametrize("pin", ["--as-of", "--recorded-as-of"])
+def test_every_read_takes_time_pins(shore: Terminal, pin: str) -> None:
+    page = symbol(shore, "rise")["page_id"]
+    for words in (["show", page], ["log", page], ["diff", page], ["cat", "/sources/book/tide.py"]):
+        assert shore.run(*words, pin, "2099-01-01").code == 0
+    for words in (["search", "rise"], ["symbol", "rise"]):
+        answer = shore.run(*words, pin, "2001-01-01", "--json").json
+        assert answer["results"] == []
+        assert answer[pin.removeprefix("--").replace("-", "_")] == "2001-01-01T00:00:00Z"
+    for words in (["ls", "/sources/book"], ["tree", "/sources/book"]):
+        assert shore.run(*words, pin, "2001-01-01").code in (0, 3)
+
+
 def test_filters_narrow_symbols_and_search_alike(shore: Terminal) -> None:
     for command in ("symbol", "search"):
         for options in (["--lang", "markdown"], ["--path", "docs/*"], ["--kind", "heading"]):

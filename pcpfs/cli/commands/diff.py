@@ -9,10 +9,11 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_pins
 from pcpfs.cli.text import safe, safe_lines, styled
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import Difference
+    from pcpfs.model.answers import Difference, Pins
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
@@ -23,17 +24,18 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
     section="Read",
     examples=["pcpfs diff glossary.md", "pcpfs diff glossary.md rev_3fa90c11d2e4 rev_0b7d1c22a9f0"],
 )
+@with_pins
 @click.argument("page", metavar="ID")
 @click.argument("before", metavar="[REV]", required=False)
 @click.argument("after", metavar="[REV]", required=False)
-def command(call: Call, page: str, before: str | None, after: str | None) -> None:
+def command(call: Call, page: str, before: str | None, after: str | None, pins: Pins) -> None:
     """Compare two revisions.
 
     Shows the text, and for source files the symbols added, removed and changed.
 
     Without REV the newest with the one before it; with one REV that with the newest.
     """
-    difference = call.session.diff(page, before, after)
+    difference = call.session.diff(page, before, after, pins)
     call.answer(difference, _lines(difference))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,9 +34,10 @@ def command(call: Call, folder: str | None, nested: bool) -> None:
         "format": store.format,
         "owner": store.owner,
     }
-    call.answer(answer, _lines(str(store.path)))
+    call.answer(answer, _lines(store.path))
 
 
-def _lines(path: str) -> Iterator[str]:
-    yield f"made the store {styled(safe(path), 'bold')}"
-    yield "next: pcpfs add PATH --scope project:NAME, or pcpfs write --scope project:NAME FILE"
+def _lines(path: Path) -> Iterator[str]:
+    yield f"made the store {styled(safe(str(path)), 'bold')}"
+    there = "" if path == Path.cwd() else f"cd {safe(shlex.quote(str(path)))}, then "
+    yield f"next: {there}pcpfs add FOLDER --scope project:NAME"

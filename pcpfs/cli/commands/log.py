@@ -9,10 +9,11 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_pins
 from pcpfs.cli.text import columns, interval, safe, short, size
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import LogEntry
+    from pcpfs.model.answers import LogEntry, Pins
 
 
 @click.command(
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     section="Read",
     examples=["pcpfs log glossary.md", "pcpfs log --json pg_01k0w3v5c8e2f9"],
 )
+@with_pins
 @click.argument("page", metavar="ID")
-def command(call: Call, page: str) -> None:
+def command(call: Call, page: str, pins: Pins) -> None:
     """Show the history of a page.
 
     The revisions, or what was observed of a source file; newest first.
     """
-    entries = call.session.log(page)
+    entries = call.session.log(page, pins)
     call.answer({"revisions": entries}, _lines(entries))
 
 

@@ -23,12 +23,6 @@ from pcpfs.cli.options import with_filters, with_pins
         "pcpfs search -- -1",
     ],
 )
-@click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Only here; repeatable.")
-@click.option(
-    "--policy",
-    type=click.Choice(["strict", "global"]),
-    help="strict: the given scopes only; global: all that you may see.",
-)
 @with_filters
 @with_pins
 @click.argument("words", metavar="WORD...", nargs=-1, required=True)
