@@ -27,8 +27,8 @@ _BOOT = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from pcpfs.sources.extraction_worker import serve; serve(int(sys.argv[1]))"
 )
-_INLINE_BYTES = 1_048_576
-_INLINE_FILE_BYTES = 131_072
+_INLINE_BYTES = 262_144
+_INLINE_FILE_BYTES = 65_536
 _CHUNK_BYTES = 262_144
 _CHUNK_FILES = 32
 _START_SECONDS = 60.0
@@ -44,8 +44,9 @@ class _NoWorker(Exception):
 class ExtractionPool:
     """Extracts batches of files; one caller at a time, so one thread.
 
-    Workers start with the first batch that is worth it (or with `warm`) and stay. A small batch is
-    extracted in this process while there are none: starting them takes longer.
+    Workers start with the first batch that is worth it (or with `warm`) and stay. A batch of few
+    small files is extracted in this process while there are none: starting them takes longer. The
+    time limit holds in workers only; nothing can interrupt a parser in this process.
     """
 
     def __init__(

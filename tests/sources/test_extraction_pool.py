@@ -1,0 +1,176 @@
+"""The extraction pool: the same answers in any process, and every bad file named."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pcpfs.model.frames import Extraction
+from pcpfs.sources.extraction_pool import ExtractionPool
+from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted
+
+ADAPTERS = """
+import os, sys, time
+from pcpfs.model.frames import Extraction
+
+class Words:
+    name, version, media_type, suffixes, filenames = "words", 1, "text/plain", (), ()
+
+    def extract(self, source):
+        if source.startswith(b"hang"):
+            time.sleep(3600)
+        if source.startswith(b"crash"):
+            os._exit(3)
+        if source.startswith(b"once"):
+            flag = source.split()[1]
+            if not os.path.exists(flag):
+                open(flag, "w").close()
+                os._exit(3)
+        if source.startswith(b"raise"):
+            raise RecursionError("too deep")
+        if source.startswith(b"print"):
+            print("noise on standard output")
+        return Extraction("words", 1, "text", line_count=source.count(b"\\n"))
+
+class Registry:
+    def for_source(self, path, head):
+        return Words()
+    def by_tag(self, tag):
+        return None
+    def all(self):
+        return (Words(),)
+
+def registry():
+    return Registry()
+
+def broken():
+    raise ImportError("no such grammar")
+"""
+LARGE = b"x\n" * 80_000
+
+
+@pytest.fixture
+def adapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RegistryFactory]:
+    (tmp_path / "words_adapters.py").write_text(ADAPTERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    factory: RegistryFactory = importlib.import_module("words_adapters").registry
+    yield factory
+    del sys.modules["words_adapters"]
+
+
+@pytest.fixture
+def pool(adapters: RegistryFactory) -> Iterator[ExtractionPool]:
+    with ExtractionPool(adapters, workers=2, seconds_a_file=1.0) as made:
+        made.warm()
+        yield made
+
+
+def good(lines: int) -> Extraction:
+    return Extraction("words", 1, "text", line_count=lines)
+
+
+def test_answers_come_in_the_order_given_and_are_the_same_in_any_process(
+    pool: ExtractionPool, adapters: RegistryFactory
+) -> None:
+    files = [(f"{n}.txt", b"x\n" * (n * 37 % 1000)) for n in range(300)]
+    answers = pool.extract(files)
+    assert list(answers) == [path for path, _ in files]
+    assert answers == ExtractionPool(adapters, workers=0).extract(files)
+    assert answers["7.txt"] == good(259)
+
+
+def test_a_file_that_hangs_is_named_and_the_others_are_extracted(pool: ExtractionPool) -> None:
+    files = [(f"{n}.txt", b"x\n") for n in range(40)] + [("bad", b"hang"), ("worse", b"hang too")]
+    answers = pool.extract(files)
+    assert answers["bad"] == Unextracted("bad", Trouble.HUNG, "no answer within 1 s")
+    assert isinstance(answers["worse"], Unextracted)
+    assert [answers[f"{n}.txt"] for n in range(40)] == [good(1)] * 40
+
+
+def test_a_file_that_takes_its_process_down_is_named(pool: ExtractionPool) -> None:
+    files = [("a", b"x\n"), ("bad", b"crash"), ("z", LARGE)]
+    answers = pool.extract(files)
+    assert answers["bad"] == Unextracted("bad", Trouble.CRASHED, "its worker process died twice")
+    assert (answers["a"], answers["z"]) == (good(1), good(80_000))
+
+
+def test_a_process_that_dies_once_does_not_cost_the_file(
+    pool: ExtractionPool, tmp_path: Path
+) -> None:
+    content = f"once {tmp_path / 'flag'}\n".encode()
+    assert pool.extract([("a", content)]) == {"a": good(1)}
+
+
+def test_an_adapter_that_raises_is_named_and_not_obeyed(
+    pool: ExtractionPool, adapters: RegistryFactory
+) -> None:
+    for each in (pool, ExtractionPool(adapters, workers=0)):
+        answer = each.extract([("a", b"raise"), ("b", b"")])["a"]
+        assert answer == Unextracted(
+            "a", Trouble.FAILED, "the words adapter raised RecursionError: too deep"
+        )
+
+
+def test_the_pool_can_be_used_again_after_trouble_and_after_closing(pool: ExtractionPool) -> None:
+    for _ in range(2):
+        pool.warm()
+        assert isinstance(pool.extract([("a", b"hang")])["a"], Unextracted)
+        assert pool.extract([("b", b"x\n")]) == {"b": good(1)}
+        pool.close()
+
+
+def test_a_worker_that_was_killed_while_idle_is_replaced(pool: ExtractionPool) -> None:
+    pool.extract([("a", b"x\n")])
+    for process in pool.processes():
+        process.kill()
+    assert pool.extract([("a", b"x\n"), ("b", LARGE)]) == {"a": good(1), "b": good(80_000)}
+
+
+def test_a_small_batch_starts_no_process(adapters: RegistryFactory) -> None:
+    with ExtractionPool(adapters) as pool:
+        assert pool.extract([("a", b"x\n")]) == {"a": good(1)}
+        assert pool.extract([]) == {}
+        assert pool.processes() == ()
+        pool.extract([("a", LARGE)])
+        assert len(pool.processes()) == 1
+
+
+def test_without_a_registry_the_reason_is_raised_in_the_caller(adapters: RegistryFactory) -> None:
+    broken: RegistryFactory = sys.modules["words_adapters"].broken
+    with ExtractionPool(broken) as pool, pytest.raises(ImportError, match="no such grammar"):
+        pool.extract([("a", LARGE)])
+
+
+def test_a_script_without_a_main_guard_may_extract_and_keeps_its_standard_output(
+    adapters: RegistryFactory, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import words_adapters\n"
+        "from pcpfs.sources.extraction_pool import ExtractionPool\n"
+        "with ExtractionPool(words_adapters.registry) as pool:\n"
+        "    pool.warm()\n"
+        "    print(len(pool.extract([('a', b'print\\n' * 30_000)])))\n"
+    )
+    environment = {"PYTHONPATH": ":".join(entry for entry in sys.path if entry)}
+    command = [sys.executable, str(script)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "1\n", "")
+
+
+def test_a_worker_imports_nothing_from_the_folder_it_is_started_in(
+    adapters: RegistryFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = tmp_path / "checkout"
+    hostile.mkdir()
+    for name in ("random", "signal", "pickle", "pcpfs"):
+        (hostile / f"{name}.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(hostile)
+    with ExtractionPool(adapters) as pool:
+        assert pool.extract([("a", LARGE)]) == {"a": good(80_000)}
+        assert len(pool.processes()) == 1
