@@ -124,7 +124,7 @@ class FolderGroup(click.Group):
                 name=cmd_name,
                 help=module.__doc__,
                 section=module.SECTION,
-                no_args_is_help=True,
+                no_args_is_help=False,
             )
         command: click.Command = module.command
         return command

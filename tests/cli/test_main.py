@@ -146,6 +146,7 @@ def test_wrong_usage_is_exit_2_for_people_and_programs(
     assert outcome.out == b""
     assert outcome.message.startswith("pcpfs: ")
     assert outcome.message.count("\n") == 1
+    assert len(outcome.message) < 250
     for place in (["--json", *arguments], [*arguments, "--json"]):
         told = terminal.run(*place)
         assert told.code == 2

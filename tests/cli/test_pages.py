@@ -34,6 +34,21 @@ def test_init_answers_what_was_made(terminal: Terminal, tmp_path: Path) -> None:
     assert terminal.run("-C", str(tmp_path / "a store"), "status").code == 0
 
 
+def test_init_goes_where_the_other_commands_look(terminal: Terminal, tmp_path: Path) -> None:
+    assert terminal.run("-C", str(tmp_path / "one"), "init").code == 0
+    assert terminal.process("init", PCPFS_STORE=str(tmp_path / "two")).code == 0
+    for store in ("one", "two"):
+        assert terminal.run("-C", str(tmp_path / store), "status").code == 0
+    assert list(terminal.folder.iterdir()) == []
+
+
+def test_the_store_in_the_user_data_folder_is_the_last_resort(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    assert terminal.run("init", str(tmp_path / "home" / "data" / "pcpfs")).code == 0
+    assert terminal.run("status").code == 0
+
+
 def test_init_twice_is_refused(shore: Terminal) -> None:
     assert shore.run("init").code == 4
 
