@@ -14,10 +14,13 @@ from pcpfs.errors import Corrupt
 _NOT_CANONICAL = "a canonical document holds strings, whole numbers, booleans, lists and objects"
 
 
-def canonical(members: Mapping[str, object]) -> bytes:
-    """The canonical bytes of a document; members that are None are absent, floats are refused."""
+def canonical(members: Mapping[str, object], sound: str | None = None) -> bytes:
+    """The canonical bytes of a document; members that are None are absent, floats are refused.
+
+    The member `sound` is known to hold neither, and is not looked through.
+    """
     lines = [
-        f"{_compact(key)}:{_compact(_checked(members[key]))}"
+        f"{_compact(key)}:{_compact(members[key] if key == sound else _checked(members[key]))}"
         for key in sorted(members)
         if members[key] is not None
     ]
@@ -35,10 +38,9 @@ def decode(raw: bytes, what: str) -> dict[str, object]:
     return value
 
 
-def _compact(value: object) -> str:
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+_compact = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
 
 
 def _checked(value: object) -> object:

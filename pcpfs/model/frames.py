@@ -80,7 +80,8 @@ class Extraction:
     def encode(self) -> bytes:
         """The canonical bytes of a frames file: names, kinds, ranges and digests; no ids."""
         members = {name: getattr(self, name) for name in self.__slots__}
-        return canonical(members | {"symbols": [symbol.to_json() for symbol in self.symbols]})
+        members["symbols"] = [symbol.to_json() for symbol in self.symbols]
+        return canonical(members, sound="symbols")
 
     @classmethod
     def decode(cls, raw: bytes, what: str) -> Self:

@@ -13,13 +13,15 @@ from typing import ClassVar, Self
 from pcpfs.errors import InvalidName
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
+_SHIFTS = tuple(range(120, -1, -10))
 _B32 = f"[{_ALPHABET}]{{26}}"
 
 
 def base32(value: bytes) -> str:
     """16 bytes as 26 Crockford characters, most significant first (so time-ordered ids sort)."""
     number = int.from_bytes(value[:16], "big")
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(number >> shift) & 1023] for shift in _SHIFTS])
 
 
 def derived(*parts: str) -> str:

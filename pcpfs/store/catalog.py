@@ -155,21 +155,23 @@ class Catalog:
     def set_meta(self, key: str, value: str) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def replace_pages(self, pages: Iterable[PageRows]) -> None:
+    def replace_pages(self, pages: Sequence[PageRows]) -> None:
         """Put these rows in place of all that is known of their pages, and note what the text
         indexes have to take in."""
+        before: dict[str, DocumentRow] = {}
         for rows in pages:
-            page_id = rows.page.page_id
-            before = self._documents(page_id)
-            self._remove_page_rows(page_id)
-            self._insert("page", (rows.page,))
-            self._insert("revision", rows.revisions)
-            self._insert("span", rows.spans)
-            self._insert("frame", rows.frames)
-            self._insert("relation", rows.relations)
-            self._insert("change", rows.changes)
-            self._insert("document", rows.documents)
-            self._note_pending(before, {row.key: row for row in rows.documents})
+            if self.page(rows.page.page_id) is not None:
+                before |= self._documents(rows.page.page_id)
+                self._remove_page_rows(rows.page.page_id)
+        self.db.executemany(
+            "DELETE FROM damage WHERE page_id = ?", [(rows.page.page_id,) for rows in pages]
+        )
+        self._insert("page", [rows.page for rows in pages])
+        for table in ("revisions", "spans", "frames", "relations", "changes", "documents"):
+            found = [row for rows in pages for row in getattr(rows, table)]
+            self._insert(table.removesuffix("s"), found)
+        after = {row.key: row for rows in pages for row in rows.documents}
+        self._note_pending(before, after)
 
     def set_damage(self, damage: Damage) -> None:
         """Leave a page out whose files cannot be read."""

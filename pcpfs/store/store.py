@@ -22,7 +22,7 @@ from pcpfs.model.pages import Principal
 from pcpfs.ports import Clock, Entropy, Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.config import FORMAT, Config, generated_files
+from pcpfs.store.config import FORMAT, GIT_ATTRIBUTES, Config, generated_files
 from pcpfs.store.local import LocalState
 from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import catch_up, rebuild
@@ -72,10 +72,9 @@ class Store:
             raise Conflict(f"{path} is not an empty folder; choose another one", path=str(path))
         disk.make_folders(path)
         around = find_repository(path)
-        git = Git.init(path, nested=nested)
+        Git.init(path, nested=nested)
         if around is not None:
             _hide_from(around, path, disk)
-        disk.write(git.common_dir / "info" / "attributes", generated_files()[".gitattributes"])
         config = Config(StoreId("st_" + base32(entropy.random(16))), owner)
         disk.write(path / layout.CONFIG, config.encode())
         store = cls.open(path, clock=clock, entropy=entropy)
@@ -147,7 +146,9 @@ class Store:
         """Hold the writer lock and see the newest state; Busy after the waiting time."""
         with self.disk.lock(self.local_folder / LOCK, self._wait):
             self.refresh(locked=True)
-            yield Transaction(self.workshop, operation, actor, self.clock.now())
+            transaction = Transaction(self.workshop, operation, actor, self.clock.now())
+            transaction.carry_on(Intent.read(self.workshop))
+            yield transaction
 
     def refresh(self, *, locked: bool = False) -> None:
         """See what other processes, git or a crash have done to the files since the last look.
@@ -192,6 +193,7 @@ class Store:
         if locked:
             intent = Intent.read(self.workshop)
             if intent is not None:
+                self.disk.sweep(self.local_folder)
                 recover(self.workshop, intent, self.clock.now())
             return
         try:
@@ -202,6 +204,7 @@ class Store:
 
     def _open_local(self) -> None:
         self.disk.make_folders(self.local_folder)
+        self.git.lay_info(self.disk, "attributes", GIT_ATTRIBUTES.decode())
         self.local = LocalState(
             self.local_folder / "local.sqlite", str(self.path), platform.node(), self.entropy
         )

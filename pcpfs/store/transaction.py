@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcpfs.disk import Disk
-from pcpfs.errors import Busy
+from pcpfs.errors import Unavailable
 from pcpfs.git import CommitId, Git, Person
 from pcpfs.model.changes import Change, Event, ScopeTitled
 from pcpfs.model.frames import Extraction
@@ -32,6 +32,8 @@ from pcpfs.store.rows import PageRows
 from pcpfs.store.tree import Tree
 
 INTENT = "intent.json"
+_HELD_BYTES = 128 * 1024 * 1024
+"""So much of what is written is kept for the commit; the rest is read again for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Transaction:
     _pages: dict[PageId, tuple[Namespace, dict[ChangeId, Change]]] = field(default_factory=dict)
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
+    _held: int = 0
     _about: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
     def payload(self, namespace: Namespace, raw: bytes) -> Digest:
@@ -119,6 +122,12 @@ class Transaction:
         if not known and namespace not in self._scopes:
             self.scope_change(namespace, ScopeTitled(title))
 
+    def carry_on(self, intent: Intent | None) -> None:
+        """Take over what an earlier transaction wrote and could not commit."""
+        for path in intent.paths if intent else ():
+            if (self.shop.root / path).is_file():
+                self._done[path] = self.shop.root / path
+
     def title_of(self, page: PageId) -> str | None:
         """What people call a page after this transaction: its new title, else the known one."""
         written = [r for r in self._revisions.values() if r.page == page]
@@ -142,8 +151,10 @@ class Transaction:
         files = {**self._objects, **self._change_files}
         if not files:
             return
-        self._done.update({path: self.shop.root / path for path in files})
         self._acknowledge({})
+        self._held += sum(map(len, files.values()))
+        on_disk = self._held > _HELD_BYTES
+        self._done.update({p: self.shop.root / p if on_disk else raw for p, raw in files.items()})
         for collected in (self._objects, self._change_files, self._payloads, self._extractions):
             collected.clear()
         for mapping in (self._revisions, self._pages, self._scopes):
@@ -271,22 +282,20 @@ def conclude(
     changed.update(dict.fromkeys(laid.removed))
     message = intent.subject + "\n\n" + "".join(f"{k}: {v}\n" for k, v in intent.trailers)
     before = shop.git.head()
-    warnings: tuple[str, ...] = ()
-    try:
-        author = Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
-        commit: CommitId | None = shop.git.commit(changed.items(), message, at, author)
-    except Busy as error:
-        if "commit" not in error.fields:
-            raise
-        return Committed(CommitId(str(error.fields["commit"])), laid.left, (error.message,))
-    if shop.catalog.meta("commit") == (before or ""):
-        with shop.catalog.writing():
-            shop.catalog.set_meta("commit", commit or "")
-    shop.disk.remove(shop.local_folder / INTENT)
-    warnings += tuple(
+    warnings = tuple(
         f"{path} holds an edit of yours and was left as it is; the page itself is written"
         for path in laid.left
     )
+    author = Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
+    try:
+        commit = shop.git.commit(changed.items(), message, at, author)
+    except Unavailable as error:
+        waiting = f"everything is written, but not committed yet: {error.message}"
+        return Committed(None, laid.left, (*warnings, waiting))
+    if shop.catalog.meta("commit") == (before or ""):
+        with shop.catalog.writing():
+            shop.catalog.set_meta("commit", commit)
+    shop.disk.remove(shop.local_folder / INTENT)
     return Committed(commit, laid.left, warnings)
 
 
