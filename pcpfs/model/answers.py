@@ -141,6 +141,7 @@ class LogEntry:
     change_id: str
     valid_from: Instant | None = None
     valid_to: Instant | None = None
+    path: str | None = None
     title: str | None = None
     size: int | None = None
     opened: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pcpfs.errors import NotFound
 from pcpfs.model.answers import (
@@ -17,6 +17,7 @@ from pcpfs.model.answers import (
 )
 from pcpfs.model.changes import Relation
 from pcpfs.model.frames import FILE_KIND, Frame, Symbol, frame_ids
+from pcpfs.model.front import read_front
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -28,6 +29,7 @@ from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, resolve
 from pcpfs.store.rows import FrameRow, PageRow, RelationRow, SpanRow
+from pcpfs.store.tree import wanted_files
 
 
 class Reader:
@@ -69,6 +71,23 @@ class Reader:
             Namespace(page.scope), PageId(page.page_id), RevisionId(revision)
         )
 
+    def title(self, page: PageRow, revision: str) -> str:
+        """What a page was called in one of its revisions."""
+        if page.is_source or revision == page.revision_id:
+            return page.title
+        body = self.envelope(page, revision)
+        payload = body.payload
+        if body.facets.title or payload is None or not payload.media_type.startswith("text/"):
+            return body.facets.title or page.title
+        return read_front(self._bytes(page, payload)).title or page.page_id
+
+    def shown_path(self, page: PageRow) -> str | None:
+        """Where a person finds it: the file in `tree/` from the store on, or the path of a source
+        from its root on."""
+        if page.is_source:
+            return page.path
+        return next(iter(wanted_files(self.catalog, [page])), None)
+
     def manifest(self, given: str) -> Manifest:
         page, span = self.effective(resolve(self.catalog, given))
         body = self.envelope(page, span.revision_id)
@@ -81,8 +100,8 @@ class Reader:
             heads=heads,
             scope=page.scope,
             kind="source" if page.is_source else "page",
-            title=body.facets.title or page.title,
-            path=page.path,
+            title=self.title(page, span.revision_id),
+            path=self.shown_path(page),
             owner_id=str(self._owner),
             namespace=page.scope,
             visibility="private",
@@ -181,11 +200,25 @@ class Reader:
 
     def log(self, given: str) -> tuple[LogEntry, ...]:
         """A page's life, newest first; for a source page its observations with the symbols that
-        each opened and closed."""
-        page = self.page(resolve(self.catalog, given).page)
-        spans = self.catalog.spans(page.page_id)
-        counts = self._symbol_counts(page) if page.is_source else {}
-        return tuple(self._log_entry(page, s, counts) for s in reversed(spans))
+        each opened and closed, and those of the paths that it was renamed from."""
+        entries: list[LogEntry] = []
+        for page in self._line(self.page(resolve(self.catalog, given).page)):
+            counts = self._symbol_counts(page) if page.is_source else {}
+            spans = self.catalog.spans(page.page_id)
+            entries += [self._log_entry(page, span, counts) for span in reversed(spans)]
+        return tuple(entries)
+
+    def _line(self, page: PageRow) -> Iterator[PageRow]:
+        """A page and the pages that it was renamed from, newest first; each once."""
+        seen: set[str] = set()
+        while page.page_id not in seen:
+            seen.add(page.page_id)
+            yield page
+            came = self.catalog.relations(
+                "from_page = ? AND type = 'renamed_from'", (page.page_id,)
+            )
+            before = self.catalog.page(came[-1].to_page) if came else None
+            page = before or page
 
     def diff(self, given: str, before: str | None, after: str | None) -> Difference:
         """Two revisions of a page; by default the effective one against what came before it."""
@@ -293,7 +326,8 @@ class Reader:
             change_id=span.change_id,
             valid_from=Instant(span.valid_from),
             valid_to=None if span.valid_to is None else Instant(span.valid_to),
-            title=body.facets.title or page.title,
+            path=self.shown_path(page),
+            title=self.title(page, span.revision_id),
             size=body.payload.size if body.payload else None,
             opened=counts.get(("valid_from", span.valid_from), 0) if page.is_source else None,
             closed=counts.get(("valid_to", span.valid_to or 0), 0) if page.is_source else None,

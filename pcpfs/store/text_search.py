@@ -166,7 +166,7 @@ class TextSearch:
         shown = None if b"\0" in raw[:8192] else excerpt(decoded(raw), query)
         span = self._span(page, hit.key, search.pins)
         root = self._reader.root_name(page.root_id)
-        title = body.facets.title or page.title
+        title = self._reader.title(page, hit.key)
         label = f"{root}/{page.path}" if page.is_source else f"{title} ({page.scope})"
         suspect = not page.is_source and bool(suspicions(self._catalog, page.page_id))
         return SearchHit(
@@ -177,7 +177,7 @@ class TextSearch:
             kind=FILE_KIND if page.is_source else "page",
             title=title,
             citation_label=label,
-            path=page.path,
+            path=self._reader.shown_path(page),
             root=root,
             lines=shown.lines if shown else None,
             qualified_name=None,
