@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,6 @@ from pcpfs.cli.text import plural, safe, styled
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootReport, Skipped
     from pcpfs.sources.service import SyncReport
-
-MOST_SKIPPED = 5
-"""How many skipped paths are listed; `status` lists all."""
 
 
 def sync_lines(report: SyncReport) -> Iterator[str]:
@@ -31,11 +29,10 @@ def _root_lines(root: RootReport) -> Iterator[str]:
     files, symbols = plural(root.files, "file"), plural(root.symbols, "symbol")
     yield f"{styled(safe(root.root), 'bold')} in {safe(root.scope)}: {files}, {symbols}{state}"
     yield f"  {_changes(root)}"
-    for skipped in root.skipped[:MOST_SKIPPED]:
-        yield f"  {skipped_line(skipped)}"
-    if len(root.skipped) > MOST_SKIPPED:
-        more = len(root.skipped) - MOST_SKIPPED
-        yield f"  and {more} more skipped; 'pcpfs status' lists them"
+    if root.skipped:
+        reasons = Counter(skipped.reason for skipped in root.skipped).most_common()
+        told = ", ".join(f"{count} {reason}" for reason, count in reasons)
+        yield f"  left out: {safe(told)}; 'pcpfs status' lists them"
 
 
 def skipped_line(skipped: Skipped) -> str:
