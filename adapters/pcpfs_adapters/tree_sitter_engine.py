@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pcpfs.model.frames import Extraction
 from pcpfs_adapters import wording
-from pcpfs_adapters.definitions import Span, Wording, nested, symbols
+from pcpfs_adapters.definitions import MAX_DEPTH, Span, Wording, nested, symbols
 from pcpfs_adapters.kinds import KINDS, LOCAL, TYPES, VALUES
 from pcpfs_adapters.language import Language
 from pcpfs_adapters.source_text import SourceText, read
@@ -191,11 +191,14 @@ class _View:
                 continue
             if self._meant(settings[pattern], captures):
                 best[key] = (pattern, captures)
+        depth = _Depth()
         for key in sorted(best):
             pattern, captures = best[key]
-            definition = self._definition(settings[pattern], captures)
-            if definition is not None:
-                yield definition
+            kind, node = _captured(captures)
+            path = self._path(settings[pattern], captures)
+            if path:
+                is_deep = depth.of(node) > MAX_DEPTH
+                yield self._definition(kind, path, node, captures, is_deep=is_deep)
 
     def wording(self, definition: _Definition) -> Wording:
         said = wording.signature(self._signature(definition), definition.span.kind in VALUES)
@@ -209,23 +212,29 @@ class _View:
         required = settings.get("require") if settings else None
         return required is None or self._text(captures["keyword"][0]) == required
 
-    def _definition(self, settings: Settings, captures: Captures) -> _Definition | None:
-        kind, node = _captured(captures)
-        name = self._name(settings, captures)
-        scope = self._parts(captures["scope"][0]) if "scope" in captures else ()
-        if not (name if kind else scope):
-            return None
-        path = scope + name
-        if kind == "function" and scope:
+    def _definition(
+        self, kind: str, path: tuple[str, ...], node: Node, captures: Captures, *, is_deep: bool
+    ) -> _Definition:
+        """`is_deep`: it will only be counted, and each step up a tree costs its depth."""
+        if kind == "function" and "scope" in captures:
             kind = "method"
         if kind == "variable" and self.language.constants:
             kind = "constant" if re.fullmatch(self.language.constants, path[-1]) else kind
-        outer = self._outermost(node)
-        start, end = self._attributed(outer), self._trimmed(outer)
+        outer = node if is_deep else self._outermost(node)
+        start = outer.start_byte if is_deep else self._attributed(outer)
         at = captures["name"][0].byte_range if "name" in captures else node.byte_range
         body = captures["body"][0] if "body" in captures else None
         is_local = kind in LOCAL or "prototype" in captures
-        return _Definition(Span(kind, path, start, end, is_local), node, outer, at, body)
+        span = Span(kind, path, start, self._trimmed(outer), is_local)
+        return _Definition(span, node, outer, at, body)
+
+    def _path(self, settings: Settings, captures: Captures) -> tuple[str, ...]:
+        """Scope and name; empty if what is captured has none."""
+        scope = self._parts(captures["scope"][0]) if "scope" in captures else ()
+        if "container" in captures:
+            return scope
+        name = self._name(settings, captures)
+        return scope + name if name else ()
 
     def _name(self, settings: Settings, captures: Captures) -> tuple[str, ...]:
         fixed = settings.get("name") if settings else None
@@ -385,6 +394,19 @@ class _View:
             if node is not None and node.type not in self.language.comments:
                 node = node.parent
         return node if node is not None and node.type in self.language.comments else None
+
+
+class _Depth:
+    """How many definitions lie around each of a sequence of nodes, in document order."""
+
+    def __init__(self) -> None:
+        self._ends: list[int] = []
+
+    def of(self, node: Node) -> int:
+        while self._ends and self._ends[-1] <= node.start_byte:
+            self._ends.pop()
+        self._ends.append(node.end_byte)
+        return len(self._ends)
 
 
 def _key(captures: Captures) -> int:
