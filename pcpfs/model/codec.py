@@ -31,7 +31,7 @@ def decode(raw: bytes, what: str) -> dict[str, object]:
     """Read one document; raise Corrupt, naming `what`, if it is no JSON object."""
     try:
         value = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{what} is no JSON: {error}", path=what) from error
     if not isinstance(value, dict):
         raise Corrupt(f"{what} is no JSON object", path=what)

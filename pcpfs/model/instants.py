@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from pcpfs.errors import InvalidInstant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = datetime.min.replace(tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
 _STRICT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d+))?Z", re.ASCII)
 _LOOSE = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d+))?([Zz]|[+-]\d{2}:?\d{2})",
@@ -59,6 +61,8 @@ class Instant:
             moment = datetime.strptime(f"{day}T{clock}{offset}", "%Y-%m-%dT%H:%M:%S%z")
         except ValueError as error:
             raise InvalidInstant(f"{text!r} is no instant: {error}") from error
+        if not _FIRST <= moment <= _LAST:
+            raise InvalidInstant(f"{text!r} lies outside of the years 1 to 9999 in UTC")
         seconds = (moment - _EPOCH) // timedelta(seconds=1)
         return cls(seconds * 1_000_000 + int((fraction or "0")[:6].ljust(6, "0")))
 

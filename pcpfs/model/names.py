@@ -23,6 +23,8 @@ _DEVICES = frozenset(
 _ENCODED_DOT_OR_SLASH = re.compile(r"%(2e|2f|5c|00)", re.IGNORECASE)
 _EDITOR_FILES = re.compile(r".*~|\..*\.sw.|4913|#.*#|\.#.*|.*\.tmp|\.tmp-.*", re.DOTALL)
 _PART = re.compile(r"(?:[a-z0-9]|=[0-9a-f]{2})(?:[a-z0-9._-]|=[0-9a-f]{2})*=?")
+_LONGEST_PART = 120
+_LONGEST_SCOPE = 360
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
@@ -35,6 +37,11 @@ class Namespace(str):
         """Accept only the canonical spelling; `given` encodes what a person typed."""
         if not _is_canonical(value):
             raise InvalidName(f"{value!r} is no scope; one looks like project:formal-math")
+        if len(value) > _LONGEST_SCOPE or max(map(len, value.split(":"))) > _LONGEST_PART:
+            raise InvalidName(
+                f"the scope {value[:40]}… is too long: {_LONGEST_PART} characters a part and "
+                f"{_LONGEST_SCOPE} in all, those that are written =hh counted as three"
+            )
         return super().__new__(cls, value)
 
     def __getnewargs__(self) -> tuple[str]:
@@ -50,8 +57,6 @@ class Namespace(str):
         if _is_canonical(text):
             return cls(text)
         refuse_traversal(text, "scope")
-        if len(text.encode("utf-8", "surrogateescape")) > 120:
-            raise InvalidName(f"the scope {text[:40]!r}… is longer than 120 bytes")
         return cls(":".join(_encode_part(part) for part in text.split(":")))
 
     @property
@@ -63,6 +68,11 @@ class Namespace(str):
     def kind(self) -> str:
         """The first part: `project`, `thread`."""
         return self.split(":", 1)[0]
+
+
+def is_scope_folder(name: str) -> bool:
+    """Whether a folder below `scopes/` may be a part of a scope's name; any other is a stray."""
+    return ":" not in name and _is_canonical(name)
 
 
 def _is_canonical(text: str) -> bool:
@@ -139,12 +149,13 @@ class TreePath(str):
         """What two paths must not share: NFC and case folded."""
         return unicodedata.normalize("NFC", unicodedata.normalize("NFC", self).casefold())
 
-    def with_mark(self, mark: str) -> str:
-        """`notes/x.md` with mark `1a2b` is `notes/x~1a2b.md`."""
-        folder, slash, name = self.rpartition("/")
-        stem, dot, suffix = name.rpartition(".")
-        marked = f"{stem}~{mark}.{suffix}" if dot and stem else f"{name}~{mark}"
-        return f"{folder}{slash}{marked}"
+
+def with_mark(path: str, mark: str) -> str:
+    """`notes/x.md` with mark `1a2b` is `notes/x~1a2b.md`."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    marked = f"{stem}~{mark}.{suffix}" if dot and stem else f"{name}~{mark}"
+    return f"{folder}{slash}{marked}"
 
 
 def _unportable(part: str) -> str | None:
@@ -152,8 +163,8 @@ def _unportable(part: str) -> str | None:
         size = len(part.encode("utf-8"))
     except UnicodeEncodeError:
         return "it is no valid Unicode"
-    if size > 240:
-        return "a part of it is longer than 240 bytes"
+    if size > 200:
+        return "a part of it is longer than 200 bytes"
     if part.split(".")[0].rstrip(" ").casefold() in _DEVICES:
         return f"{part!r} is a device name"
     if part[-1] in ". " or part[0] == " ":
@@ -182,7 +193,36 @@ def slug(title: str) -> str:
     text = "-".join(words)
     while len(text.encode()) > 100:
         text = text[:-1]
-    return unicodedata.normalize("NFC", text.strip("-"))
+    text = unicodedata.normalize("NFC", text.strip("-"))
+    return "" if text in _DEVICES else text
+
+
+def escaped(path: str) -> str:
+    """A path as answers and the catalog hold it: bytes that are no UTF-8 as `\\xhh`, backslashes
+    doubled; injective, reversed by `unescaped`."""
+    doubled = path.replace("\\", "\\\\")
+    return doubled.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def unescaped(text: str) -> str:
+    """The path (odd bytes as surrogate escapes) that `escaped` made this of."""
+    if "\\" not in text:
+        return text
+    raw = re.sub(
+        rb"\\\\|\\x([0-9a-f]{2})",
+        lambda m: bytes([int(m[1], 16)]) if m[1] else b"\\",
+        text.encode("utf-8", "surrogateescape"),
+    )
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def refuse_unprintable(text: str, what: str, most: int = 1000) -> None:
+    """Raise InvalidName for a text that people could not read: empty, too long, or with control
+    characters or bytes that are no UTF-8."""
+    if not text.strip() or len(text) > most:
+        raise InvalidName(f"a {what} has 1 to {most} characters that can be seen")
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in text):
+        raise InvalidName(f"the {what} {text!r} holds a control character or an odd byte")
 
 
 def source_ref(root: str, path: str, lines: tuple[int, int] | None = None) -> str:

@@ -165,6 +165,8 @@ class Applier:
         )
         before = None if observe.novelty is Novelty.NEW else self._before(page)
         since, basis = _since(content.candidate, before, self.cache.last_seen(path), transaction.at)
+        if observe.moved_from is not None:
+            since, basis = max(since, transaction.at), "moved"
         events: list[Event] = [Observed(revision, since, basis, extraction.adapter_tag)]
         opened, closed = self._difference(page, before, extraction)
         if before is not None and (opened or closed):

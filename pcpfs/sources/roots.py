@@ -36,6 +36,20 @@ class Root:
     is_observer: bool
 
 
+DEFAULTS = ScanOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `add` was asked for; without a name the folder's own is taken."""
+
+    path: Path
+    namespace: Namespace
+    name: str | None = None
+    options: ScanOptions = DEFAULTS
+    take_over: bool = False
+
+
 class Roots:
     """The roots of one store."""
 
@@ -61,41 +75,42 @@ class Roots:
             raise NotFound(f"there is no source {unknown[0]!r} here; see pcpfs status")
         return tuple(root for root in roots if root.name in names)
 
-    def bind(
-        self,
-        transaction: Transaction,
-        path: Path,
-        namespace: Namespace,
-        name: str | None,
-        options: ScanOptions,
-    ) -> Root:
+    def bind(self, transaction: Transaction, wanted: Wanted) -> Root:
         """Record a root for a path, or find the one that is bound there already.
 
-        CASES: the same real path or name is the known root (with the new options); the same name
-        with another path is a Conflict.
+        CASES: the same real path is the known root (with the new options); the same name with
+        another path is a Conflict. So is a root that another clone observes, unless taken over.
         """
-        real = Path(os.path.realpath(path))
-        if not real.is_dir():
-            raise NotFound(f"{path} is no folder; add takes a folder of sources")
-        if real == self._store.path or self._store.path in real.parents:
-            raise UsageError(f"{path} lies in the store itself; add a folder outside of it")
-        known = self._known(real, namespace, name)
-        if known is not None and (known.options == options or options == ScanOptions()):
+        real = self._real(wanted.path)
+        known = self._known(real, wanted)
+        options = wanted.options
+        if known is not None and known.is_observer and options in (known.options, DEFAULTS):
             return known
         event = RootAdded(
-            root_id=known.root_id
-            if known
-            else RootId("root_" + base32(self._store.entropy.random(16))),
-            name=known.name if known else self._free_name(name or real.name or "root"),
+            root_id=known.root_id if known else self._new_id(),
+            name=known.name if known else self._free_name(wanted.name or _name_of(real)),
             kind="git" if find_repository(real) else "folder",
             observer=self._store.local.clone,
             fingerprint=fingerprint(real),
             include=options.include,
             max_bytes=options.max_size,
         )
-        transaction.scope_change(namespace, event)
+        transaction.scope_change(wanted.namespace, event)
         self._store.local.bind_root(event.root_id, str(real))
-        return Root(event.root_id, namespace, event.name, event.kind, real, options, True)
+        kind = event.kind
+        return Root(event.root_id, wanted.namespace, event.name, kind, real, options, True)
+
+    def _real(self, path: Path) -> Path:
+        real = Path(os.path.realpath(path))
+        if not real.is_dir():
+            raise NotFound(f"{path} is no folder; add takes a folder of sources")
+        store = Path(os.path.realpath(self._store.path))
+        if real == store or store in real.parents:
+            raise UsageError(f"{path} lies in the store itself; add a folder outside of it")
+        return real
+
+    def _new_id(self) -> RootId:
+        return RootId("root_" + base32(self._store.entropy.random(16)))
 
     def cache_file(self, root: Root) -> Path:
         return self._store.disposable / f"stat-{root.root_id}"
@@ -112,12 +127,12 @@ class Roots:
 
     def counts(self, root: Root) -> tuple[int, int]:
         """How many files and symbols hold now."""
-        files, symbols = self._store.catalog.db.execute(
+        ((files, symbols),) = self._store.catalog.query(
             "SELECT count(DISTINCT page.page_id), coalesce(sum(frame.kind <> ?), 0) "
             "FROM page JOIN frame USING (page_id) "
             "WHERE page.root_id = ? AND page.is_open AND frame.valid_to IS NULL",
             (FILE_KIND, root.root_id),
-        ).fetchone()
+        )
         return files, symbols
 
     def skipped(self, root: Root) -> tuple[Skipped, ...]:
@@ -132,20 +147,31 @@ class Roots:
         rows = [(skip.path, skip.reason, skip.detail or "") for skip in skipped]
         self._store.local.note_sync(root.root_id, at, rows)
 
-    def _known(self, real: Path, namespace: Namespace, name: str | None) -> Root | None:
-        for root in self.all():
-            same_path = Path(os.path.realpath(root.path)) == real
-            if same_path and root.namespace != namespace:
-                raise Conflict(
-                    f"{real} feeds the scope {root.namespace} already; a source has one scope"
-                )
-            if same_path and name in (None, root.name):
-                return root
-            if root.name == name:
-                raise Conflict(
-                    f"the source {name!r} is {root.path}; choose another name with --root"
-                )
-        return None
+    def _known(self, real: Path, wanted: Wanted) -> Root | None:
+        """The root that is meant, if it is known: by its path, else an unbound one by its name."""
+        roots = self.all()
+        for root in roots:
+            if Path(os.path.realpath(root.path)) == real:
+                return self._usable(root, wanted)
+        same = next((root for root in roots if root.name == wanted.name), None)
+        if same is not None:
+            raise Conflict(
+                f"the source {same.name!r} is {same.path}; choose another name with --root"
+            )
+        unbound = [row for row in self._store.catalog.roots() if row.name == wanted.name]
+        return self._usable(self._root(unbound[0], real), wanted) if unbound else None
+
+    def _usable(self, root: Root, wanted: Wanted) -> Root:
+        if root.namespace != wanted.namespace:
+            raise Conflict(
+                f"{root.name} feeds the scope {root.namespace} already; a source has one scope"
+            )
+        if not root.is_observer and not wanted.take_over:
+            raise Conflict(
+                f"another clone of this store observes {root.name}; to do it from here from now "
+                "on: --take-over"
+            )
+        return root
 
     def _free_name(self, name: str) -> str:
         refuse_traversal(name, "root name")
@@ -174,3 +200,8 @@ def fingerprint(path: Path) -> str:
         return Repository.open(repository).first_commit() or ""
     except PcpfsError:
         return ""
+
+
+def _name_of(real: Path) -> str:
+    """A folder's name; bytes that are no UTF-8 become replacement characters."""
+    return os.fsencode(real.name or "root").decode("utf-8", "replace")

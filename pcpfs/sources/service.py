@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from pcpfs.git import renames
 from pcpfs.model.answers import RootReport, Skipped
 from pcpfs.model.ids import Digest, PageId
-from pcpfs.model.names import Namespace
+from pcpfs.model.names import escaped, unescaped
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.apply import BATCH_BYTES, Applied, Applier
@@ -19,9 +18,9 @@ from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.registry import installed_registry
-from pcpfs.sources.roots import Root, Roots
+from pcpfs.sources.roots import Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
-from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan, ScanOptions
+from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
@@ -89,23 +88,15 @@ class Sources:
         """Start the workers now, for those who watch."""
         self._pool.warm()
 
-    def add(
-        self,
-        path: Path,
-        *,
-        scope: str,
-        name: str | None = None,
-        options: ScanOptions | None = None,
-        progress: Progress | None = None,
-    ) -> SyncReport:
+    def add(self, wanted: Wanted, progress: Progress | None = None) -> SyncReport:
         """Take a source tree in; a root that is bound already is brought up to date.
 
-        NotFound if `path` is no folder, Conflict if its name or path is another root's.
+        NotFound if the path is no folder; Conflict if its name is another root's, or another clone
+        observes it.
         """
-        namespace = Namespace.given(scope)
         with self.store.writing("add", self.actor) as transaction:
-            transaction.ensure_scope(namespace, scope)
-            root = self.roots.bind(transaction, path, namespace, name, options or ScanOptions())
+            transaction.ensure_scope(wanted.namespace, str(wanted.namespace))
+            root = self.roots.bind(transaction, wanted)
             done = self._look(transaction, root, None, progress)
             report = self._finish(transaction, [done])
         self._index(progress)
@@ -175,13 +166,13 @@ class Sources:
         rows = []
         for path in found.covered:
             condition, parameters = _below(path)
-            rows += self.store.catalog.db.execute(
+            rows += self.store.catalog.query(
                 "SELECT path, page_id, digest, is_open FROM page "
                 f"WHERE root_id = ? AND {condition}",
                 (root.root_id, *parameters),
-            ).fetchall()
+            )
         return {
-            path: Known(PageId(page), Digest(digest) if is_open else None)
+            unescaped(path): Known(PageId(page), Digest(digest) if is_open else None)
             for path, page, digest, is_open in rows
         }
 
@@ -277,6 +268,7 @@ def _below(path: str) -> tuple[str, tuple[str, ...]]:
     """The condition that the column `path` is this path or lies below it."""
     if not path:
         return "1", ()
+    path = escaped(path)
     return "(path = ? OR (path > ? AND path < ?))", (path, path + "/", path + "0")
 
 

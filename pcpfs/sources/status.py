@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pcpfs.model.answers import RootView, Skipped, SuspectPage
 from pcpfs.model.ids import RootId
 from pcpfs.model.instants import Instant
+from pcpfs.model.names import unescaped
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.store.catalog import Damage
@@ -108,7 +109,7 @@ def _state(root: Root | None) -> str:
 def _stale(session: Session, roots: Roots, root: Root) -> Iterator[StalePath]:
     found = scan(root.path, root.options, roots.cache(root))
     pages = session.store.catalog.pages("root_id = ? AND is_open", (root.root_id,))
-    known = {page.path or "": page.digest for page in pages}
+    known = {unescaped(page.path or ""): page.digest for page in pages}
     for file in found.files:
         digest = known.pop(file.path, None)
         if digest is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pcpfs.model.answers import FrameCheck
 from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
 from pcpfs.model.ids import Digest, FrameId, PageId, RootId
+from pcpfs.model.names import unescaped
 from pcpfs.ports import AdapterRegistry
 from pcpfs.sources.extraction_worker import extract
 from pcpfs.sources.reading import read_stable
@@ -62,7 +63,7 @@ def _checked(
     root: Root, page: PageRow, frames: list[FrameRow], registry: AdapterRegistry
 ) -> Iterator[FrameCheck] | None:
     """None if nothing can be said: the file is there, but cannot be read whole."""
-    outcome = read_stable(root.path, page.path or "", root.options.max_size)
+    outcome = read_stable(root.path, unescaped(page.path or ""), root.options.max_size)
     if isinstance(outcome, Content):
         return _compared(page, frames, outcome, registry)
     if isinstance(outcome, Gone) and root.path.is_dir():
@@ -82,7 +83,7 @@ def _compared(
 def _frames_now(
     page: PageRow, content: Content, registry: AdapterRegistry
 ) -> Mapping[FrameId, Digest]:
-    seen = extract(registry, page.path or "", content.data)
+    seen = extract(registry, unescaped(page.path or ""), content.data)
     symbols = seen.symbols if isinstance(seen, Extraction) else ()
     return {f.frame_id: f.symbol.digest for f in frame_ids(PageId(page.page_id), symbols)}
 

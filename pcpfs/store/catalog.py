@@ -7,12 +7,11 @@ its generations, and is opened by readers and the one writer at the same time (w
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
 from pcpfs.model.names import Namespace
@@ -29,7 +28,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "2"
+CATALOG_VERSION = "3"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -117,18 +116,23 @@ class Catalog:
             return None
 
     @classmethod
-    def create(cls, path: Path) -> Catalog:
-        """An empty catalog in a new file (or, with path `:memory:`, in memory)."""
+    def create(cls, path: Path, identity: str = "") -> Catalog:
+        """An empty catalog in a new file (or, with path `:memory:`, in memory). Text indexes belong
+        to the catalog of one identity."""
         with _translated(path):
             catalog = cls(_connect(path))
             with catalog.db:
                 for statement in _schema():
                     catalog.db.execute(statement)
                 catalog.set_meta("version", CATALOG_VERSION)
-                catalog.set_meta("catalog_id", secrets.token_hex(8))
+                catalog.set_meta("catalog_id", identity)
             return catalog
 
     def close(self) -> None:
+        self.db.close()
+
+    def __del__(self) -> None:
+        """Readers may outlive the store's own use of a catalog: the last one closes it."""
         self.db.close()
 
     @contextmanager
@@ -144,13 +148,19 @@ class Catalog:
                 raise
             self.db.execute("COMMIT")
 
+    def query(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a question; Corrupt, with what to do, if the file is damaged."""
+        with _translated("the catalog"):
+            rows: list[tuple[Any, ...]] = self.db.execute(statement, parameters).fetchall()
+            return rows
+
     @property
     def generation(self) -> int:
         return int(self.meta("generation") or "0")
 
     def meta(self, key: str) -> str | None:
-        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        rows = self.query("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
 
     def set_meta(self, key: str, value: str) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -179,7 +189,7 @@ class Catalog:
         self._insert("damage", (damage,))
 
     def damages(self) -> list[Damage]:
-        return [Damage(*row) for row in self.db.execute("SELECT * FROM damage ORDER BY page_id")]
+        return [Damage(*row) for row in self.query("SELECT * FROM damage ORDER BY page_id")]
 
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
@@ -204,44 +214,44 @@ class Catalog:
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 
     def page(self, page_id: str) -> PageRow | None:
-        row = self.db.execute("SELECT * FROM page WHERE page_id = ?", (page_id,)).fetchone()
-        return row and PageRow(*row)
+        rows = self.query("SELECT * FROM page WHERE page_id = ?", (page_id,))
+        return PageRow(*rows[0]) if rows else None
 
     def pages(self, condition: str = "1", parameters: Sequence[object] = ()) -> list[PageRow]:
         """Pages for which a condition over the columns of `page` holds, by id."""
-        rows = self.db.execute(f"SELECT * FROM page WHERE {condition} ORDER BY page_id", parameters)
+        rows = self.query(f"SELECT * FROM page WHERE {condition} ORDER BY page_id", parameters)
         return [PageRow(*row) for row in rows]
 
     def frames(self, condition: str, parameters: Sequence[object] = ()) -> list[FrameRow]:
         """Frames for which a condition over the columns of `frame` holds, by page and position."""
         order = "ORDER BY frame.page_id, byte_a, byte_b DESC, frame_id, valid_from"
-        rows = self.db.execute(f"SELECT * FROM frame WHERE {condition} {order}", parameters)
+        rows = self.query(f"SELECT * FROM frame WHERE {condition} {order}", parameters)
         return [FrameRow(*row) for row in rows]
 
     def spans(self, page_id: str) -> list[SpanRow]:
-        rows = self.db.execute("SELECT * FROM span WHERE page_id = ? ORDER BY ordinal", (page_id,))
+        rows = self.query("SELECT * FROM span WHERE page_id = ? ORDER BY ordinal", (page_id,))
         return [SpanRow(*row) for row in rows]
 
     def relations(self, condition: str, parameters: Sequence[object] = ()) -> list[RelationRow]:
         order = "ORDER BY created_at, relation_id"
-        rows = self.db.execute(f"SELECT * FROM relation WHERE {condition} {order}", parameters)
+        rows = self.query(f"SELECT * FROM relation WHERE {condition} {order}", parameters)
         return [RelationRow(*row) for row in rows]
 
     def scopes(self) -> list[ScopeRow]:
-        return [ScopeRow(*row) for row in self.db.execute("SELECT * FROM scope ORDER BY scope")]
+        return [ScopeRow(*row) for row in self.query("SELECT * FROM scope ORDER BY scope")]
 
     def roots(self) -> list[RootRow]:
-        rows = self.db.execute("SELECT * FROM root ORDER BY scope, name, root_id")
+        rows = self.query("SELECT * FROM root ORDER BY scope, name, root_id")
         return [RootRow(*row) for row in rows]
 
     def pending(self, scope: str, past: int) -> list[Pending]:
-        rows = self.db.execute(
+        rows = self.query(
             "SELECT * FROM pending WHERE scope = ? AND past = ? ORDER BY key", (scope, past)
         )
         return [Pending(*row) for row in rows]
 
     def _documents(self, page_id: str) -> dict[str, DocumentRow]:
-        rows = self.db.execute("SELECT * FROM document WHERE page_id = ?", (page_id,))
+        rows = self.query("SELECT * FROM document WHERE page_id = ?", (page_id,))
         return {row[0]: DocumentRow(*row) for row in rows}
 
     def _note_pending(self, before: dict[str, DocumentRow], after: dict[str, DocumentRow]) -> None:
@@ -299,7 +309,7 @@ def _translation(error: sqlite3.Error, path: Path | str) -> PcpfsError:
         return ReadOnly(f"{path} may not be written; check the permissions of .pcpfs")
     if any(sign in text for sign in _FULL):
         return StorageFull(f"no space is left for {path}; free some space and try again")
-    if isinstance(error, sqlite3.DatabaseError) and "malformed" in text:
+    if not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
         return Corrupt(
             f"{path} is damaged; remove the folder .pcpfs, nothing is lost", path=str(path)
         )

@@ -29,36 +29,32 @@ _BROKEN = """
 def suspicions(catalog: Catalog, page_id: str) -> tuple[Suspicion, ...]:
     """What a page cites that has closed; empty for a page that is sound."""
     rows = catalog.relations(f"from_page = ? AND {_BROKEN}", (page_id,))
-    return tuple(_suspicion(catalog, row) for row in rows)
+    found = (_suspicion(catalog, row) for row in rows)
+    return tuple(suspicion for suspicion in found if suspicion is not None)
 
 
 def suspect_pages(catalog: Catalog) -> tuple[SuspectPage, ...]:
     """All active pages that cite frames which have closed, by scope and title."""
-    rows = catalog.relations(_BROKEN)
-    broken: dict[str, list[RelationRow]] = {}
-    for row in rows:
-        broken.setdefault(row.from_page, []).append(row)
-    pages = [page for page_id in broken if (page := catalog.page(page_id))]
-    pages.sort(key=lambda page: (page.scope, page.title, page.page_id))
-    return tuple(
-        SuspectPage(
-            PageId(page.page_id),
-            page.scope,
-            page.title,
-            page.path,
-            tuple(_suspicion(catalog, row) for row in broken[page.page_id]),
-        )
-        for page in pages
-        if page.lifecycle == "active"
-    )
+    broken = catalog.query(f"SELECT DISTINCT from_page FROM relation WHERE {_BROKEN}")
+    found = []
+    for (page_id,) in broken:
+        page, frames = catalog.page(page_id), suspicions(catalog, page_id)
+        if page is not None and page.lifecycle == "active" and frames:
+            found.append(
+                SuspectPage(PageId(page.page_id), page.scope, page.title, page.path, frames)
+            )
+    return tuple(sorted(found, key=lambda page: (page.scope, page.title, page.page_id)))
 
 
-def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion:
+def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
+    """What became of a citation; None if it still holds at the place that its frame moved to."""
     runs = catalog.frames("frame_id = ?", (row.to_frame,))
     cited = [run for run in runs if run.digest == row.to_digest]
-    now = next((run for run in runs if run.valid_to is None), None)
-    page = catalog.page(row.to_page)
+    now = _now(catalog, runs)
+    if now is not None and now.digest == row.to_digest:
+        return None
     shown = now or next(reversed(cited or runs), None)
+    page = catalog.page(shown.page_id if shown else row.to_page)
     return Suspicion(
         frame_id=FrameId(row.to_frame or ""),
         qualified_name=shown.qualified_name if shown else "",
@@ -68,6 +64,26 @@ def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion:
         closed_at=_last_end(cited),
         replacement_digest=Digest(now.digest) if now else None,
     )
+
+
+def _now(catalog: Catalog, runs: Sequence[FrameRow]) -> FrameRow | None:
+    """The open run of a frame, followed along the moves of its file."""
+    seen: set[str] = set()
+    while runs and runs[-1].page_id not in seen:
+        open_run = next((run for run in runs if run.valid_to is None), None)
+        if open_run is not None:
+            return open_run
+        last = max(runs, key=lambda run: (run.valid_from, run.valid_to or 0))
+        seen.add(last.page_id)
+        moved = catalog.query(
+            "SELECT moved_to FROM span WHERE page_id = ? ORDER BY ordinal DESC LIMIT 1",
+            (last.page_id,),
+        )
+        runs = catalog.frames(
+            "page_id = ? AND kind = ? AND (qualified_name = ? OR kind = 'file')",
+            (moved[0][0] if moved else None, last.kind, last.qualified_name),
+        )
+    return None
 
 
 def _last_end(runs: Sequence[FrameRow]) -> Instant | None:

@@ -54,13 +54,13 @@ class Documents:
         return self._payloads[digest]
 
     def _body(self, namespace: Namespace, revision_id: RevisionId) -> Document | None:
-        row = self.catalog.db.execute(
+        rows = self.catalog.query(
             "SELECT page.* FROM page JOIN revision USING (page_id) WHERE revision.revision_id = ?",
             (revision_id,),
-        ).fetchone()
-        if row is None:
+        )
+        if not rows:
             return None
-        page = PageRow(*row)
+        page = PageRow(*rows[0])
         body = self._objects.revision(namespace, PageId(page.page_id), revision_id)
         raw = self.payload(namespace, body.payload.ref) if body.payload else b""
         return (

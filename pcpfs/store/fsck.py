@@ -59,6 +59,7 @@ class _Checker:
             self.catalog,
             self.text_index,
             self.committed,
+            self.damaged,
         )
 
     def objects(self) -> Iterator[Problem]:
@@ -108,21 +109,32 @@ class _Checker:
             session.close()
 
     def _document_keys(self, scope: str, past: int) -> set[str]:
-        rows = self._store.catalog.db.execute(
+        rows = self._store.catalog.query(
             "SELECT key FROM document WHERE scope = ? AND past = ?", (scope, past)
         )
         return {key for (key,) in rows}
 
     def committed(self) -> Iterator[Problem]:
-        """Every file of the truth is in git's HEAD, so a clone has it."""
+        """Work tree and git's HEAD hold the same files of the truth, byte for byte."""
         head = self._store.git.head()
-        if head is None:
-            yield Problem("git", ".git", "the store has no commit; run pcpfs sync")
-            return
-        there = {entry.path for entry in self._store.git.ls_tree(head)}
+        blobs = {e.path: e.blob for e in self._store.git.ls_tree(head)} if head else {}
+        there = set()
         for path in self._files(layout.SCOPES):
-            if path not in there and "/tree/" not in path:
+            if path.partition("/tree/")[1] or path.rpartition("/")[2].startswith("."):
+                continue
+            there.add(path)
+            if path not in blobs:
                 yield Problem("uncommitted", path, f"{path} is in no commit; run pcpfs sync")
+            elif _blob(self._store.path / path, len(blobs[path])) != blobs[path]:
+                yield Problem("altered", path, f"{path} is not what was committed; git restore it")
+        for path in sorted(blobs.keys() - there):
+            if path.startswith(layout.SCOPES + "/") and "/tree/" not in path:
+                yield Problem("missing", path, f"{path} is missing; git restore it")
+
+    def damaged(self) -> Iterator[Problem]:
+        """What the catalog had to leave out."""
+        for damage in self._store.catalog.damages():
+            yield Problem("damaged", damage.path, damage.message)
 
     def _page(self, namespace: Namespace, page: PageId) -> Iterator[Problem]:
         folder = layout.page_folder(namespace, page)
@@ -236,7 +248,17 @@ def _compared(kept: Catalog, fresh: Catalog) -> Iterator[Problem]:
 
 
 def _rows(catalog: Catalog, table: str) -> set[tuple[object, ...]]:
-    return set(catalog.db.execute(f"SELECT * FROM {table}"))
+    return set(catalog.query(f"SELECT * FROM {table}"))
+
+
+def _blob(path: Path, digits: int) -> str | None:
+    """The name that git gives these bytes, in its old hash or the new one."""
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    name = "sha1" if digits == 40 else "sha256"
+    return hashlib.new(name, b"blob %d\0" % len(raw) + raw).hexdigest()
 
 
 def _size(path: Path) -> int | None:

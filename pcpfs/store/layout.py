@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from pcpfs.errors import InvalidName
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 
@@ -60,10 +61,16 @@ def namespace_of(scope_folder: str) -> Namespace:
 def page_of(path: str) -> tuple[Namespace, PageId] | None:
     """Whose change or revision a path is; None for every other path."""
     match = _PAGE_FILE.fullmatch(path)
-    return match and (namespace_of(match["scope"]), PageId(match["page"]))
+    try:
+        return match and (namespace_of(match["scope"]), PageId(match["page"]))
+    except InvalidName:
+        return None  # a stray file that looks like one of ours
 
 
 def scope_of(path: str) -> Namespace | None:
     """Of which scope a path is a change; None for every other path."""
     match = _SCOPE_FILE.fullmatch(path)
-    return match and namespace_of(match["scope"])
+    try:
+        return match and namespace_of(match["scope"])
+    except InvalidName:
+        return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pcpfs.model.ids import CloneId, Digest, PageId, RootId, base32
+from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
 
 _SCHEMA = """
@@ -90,12 +91,12 @@ class LocalState:
         self._db.execute(
             "INSERT INTO root VALUES (?, ?, NULL, '[]') "
             "ON CONFLICT (root_id) DO UPDATE SET path = excluded.path",
-            (root, _stored(path)),
+            (root, escaped(path)),
         )
 
     def note_sync(self, root: RootId, at: int, skipped: Iterable[tuple[str, str, str]]) -> None:
         """Remember when a root was last brought up to date, and what was left out and why."""
-        listed = json.dumps([list(map(_stored, row)) for row in skipped])
+        listed = json.dumps([list(map(escaped, row)) for row in skipped])
         self._db.execute(
             "UPDATE root SET synced_at = ?, skipped = ? WHERE root_id = ?", (at, listed, root)
         )
@@ -105,32 +106,9 @@ class LocalState:
         return {
             RootId(root): BoundRoot(
                 RootId(root),
-                _given(path),
+                unescaped(path),
                 at,
-                tuple((_given(a), b, _given(c)) for a, b, c in json.loads(skipped)),
+                tuple((unescaped(a), b, unescaped(c)) for a, b, c in json.loads(skipped)),
             )
             for root, path, at, skipped in rows
         }
-
-
-def _stored(path: str) -> str:
-    """SQLite and JSON hold no lone surrogates: odd bytes of a path become `\\xhh`, injectively."""
-    return (
-        path.replace("\\", "\\\\")
-        .encode("utf-8", "surrogateescape")
-        .decode("utf-8", "backslashreplace")
-    )
-
-
-def _given(stored: str) -> str:
-    out, at = bytearray(), 0
-    raw = stored.encode()
-    while at < len(raw):
-        if raw[at : at + 2] == b"\\x":
-            out.append(int(raw[at + 2 : at + 4], 16))
-            at += 4
-        else:
-            at += raw[at : at + 2] == b"\\\\"
-            out.append(raw[at])
-            at += 1
-    return out.decode("utf-8", "surrogateescape")

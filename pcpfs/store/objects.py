@@ -12,11 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from pcpfs.disk import Disk
-from pcpfs.errors import Corrupt, NotFound
+from pcpfs.errors import Corrupt, NotFound, PcpfsError
 from pcpfs.model.changes import Change
 from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
-from pcpfs.model.names import SCOPE_FOLDERS, Namespace
+from pcpfs.model.names import SCOPE_FOLDERS, Namespace, is_scope_folder
 from pcpfs.model.pages import Revision
 from pcpfs.store import layout
 
@@ -76,6 +76,19 @@ class Objects:
         folder = f"{namespace.folder}/scope"
         return {change: self.change(namespace, None, change) for change in self._change_ids(folder)}
 
+    def readable_scope_changes(
+        self, namespace: Namespace
+    ) -> tuple[dict[ChangeId, Change], list[tuple[str, str]]]:
+        """The changes of a scope that can be read, and path and trouble of those that cannot."""
+        changes: dict[ChangeId, Change] = {}
+        trouble: list[tuple[str, str]] = []
+        for change in self._change_ids(f"{namespace.folder}/scope"):
+            try:
+                changes[change] = self.change(namespace, None, change)
+            except PcpfsError as error:
+                trouble.append((layout.change_file(namespace, None, change), error.message))
+        return changes, trouble
+
     def scopes(self) -> Iterator[Namespace]:
         """All scopes, sorted by folder: those with changes of their own or with pages."""
         yield from self._scopes_below(layout.SCOPES)
@@ -101,7 +114,7 @@ class Objects:
         if folder != layout.SCOPES and {"scope", "pages"} & set(names):
             yield layout.namespace_of(folder)
         for name in names:
-            if name not in SCOPE_FOLDERS:
+            if name not in SCOPE_FOLDERS and is_scope_folder(name):
                 yield from self._scopes_below(f"{folder}/{name}")
 
     def _change_ids(self, folder: str) -> list[ChangeId]:

@@ -11,7 +11,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.fold import fold_page, fold_scope
 from pcpfs.store.projection import page_rows, scope_rows
-from pcpfs.store.transaction import Workshop, bodies
+from pcpfs.store.workshop import Workshop, bodies
 
 
 def catalog_at(shop: Workshop, moment: Instant) -> Catalog:
@@ -21,9 +21,9 @@ def catalog_at(shop: Workshop, moment: Instant) -> Catalog:
     """
     pinned = Catalog.create(Path(":memory:"))
     shop.catalog.db.backup(pinned.db)
-    later = pinned.db.execute(
+    later = pinned.query(
         "SELECT DISTINCT page_id, scope FROM change WHERE at > ?", (moment.microseconds,)
-    ).fetchall()
+    )
     with pinned.writing():
         for page, scope in later:
             namespace = Namespace(scope)

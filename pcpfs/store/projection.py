@@ -7,16 +7,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from pcpfs.errors import Corrupt, InvalidName
 from pcpfs.model.frames import Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.front import About, read_front
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import TreePath, source_path
+from pcpfs.model.names import TreePath, escaped, source_path
 from pcpfs.model.pages import Payload, Revision
 from pcpfs.store.fold import (
     Observation,
     PageState,
     ScopeState,
+    Step,
     authored_spans,
     equal_heads,
     runs,
@@ -44,7 +46,10 @@ class Bodies(NamedTuple):
 
 
 def page_rows(state: PageState, bodies: Bodies) -> PageRows:
-    """All rows of one page."""
+    """All rows of one page; Corrupt for changes that no writer makes."""
+    if state.is_source == bool(state.steps):
+        what = "both observed and written" if state.steps else "without any revision at hand"
+        raise Corrupt(f"page {state.page} is {what}; pull again, or see pcpfs fsck")
     return _source_rows(state, bodies) if state.is_source else _authored_rows(state, bodies)
 
 
@@ -76,13 +81,14 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
     heads = equal_heads(state.heads, bodies.revision)
     speaking = bodies.revision(heads[0])
     spans = authored_spans(state.steps, bodies.revision)
-    path = TreePath(state.path) if state.path else None
+    path = _tree_path(state.path)
     about = _about(speaking, bodies)
     title = speaking.facets.title or about.title or str(state.page)
     page = _page_row(state, speaking, title, heads)._replace(
         tags=_json(list(dict.fromkeys((*speaking.facets.tags, *about.tags)))),
         path=path,
         claim=path.claim if path else None,
+        laid=_json(_in_place(heads, state.steps)),
     )
     revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
     return PageRows(
@@ -117,13 +123,16 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     now = state.in_force
     shown = now or state.timeline[-1]
     body = bodies.revision(shown.revision)
+    if not body.is_source or not body.source_refs:
+        raise Corrupt(f"page {state.page} has an observation of what is no source")
     root, path = source_path(body.source_refs[0])
     seen = _Seen(state, bodies, path)
     frames = seen.frame_rows()
     extraction = seen.extraction(shown)
-    page = _page_row(state, body, path.rpartition("/")[2], [shown.revision])._replace(
+    shown_path = escaped(path)
+    page = _page_row(state, body, shown_path.rpartition("/")[2], [shown.revision])._replace(
         is_open=int(now is not None),
-        path=path,
+        path=shown_path,
         root_id=root,
         adapter=shown.adapter,
         language=extraction.language,
@@ -161,6 +170,7 @@ def _page_row(state: PageState, body: Revision, title: str, heads: Sequence[Revi
         incomplete=int(state.incomplete),
         revision_id=heads[0],
         heads=_json(heads),
+        laid=_json(heads),
         latest=_json(state.latest),
         media_type=payload.media_type if payload else None,
         digest=payload.ref if payload else None,
@@ -180,7 +190,7 @@ class _Seen:
     def __init__(self, state: PageState, bodies: Bodies, path: str) -> None:
         self._state = state
         self._bodies = bodies
-        self._name = path.rpartition("/")[2]
+        self._name = escaped(path.rpartition("/")[2])
         self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
 
     def payload(self, observation: Observation) -> Payload:
@@ -316,6 +326,27 @@ def _documents(
             is_past = int(not (active and frame.valid_to is None))
             past[frame.doc_key] = min(is_past, past.get(frame.doc_key, 1))
     return tuple(DocumentRow(k, state.namespace, state.page, p) for k, p in past.items())
+
+
+def _tree_path(given: str | None) -> TreePath | None:
+    """The claimed path; None where it is none that may be laid (nobody's own writer makes such)."""
+    try:
+        return TreePath(given) if given else None
+    except InvalidName:
+        return None
+
+
+def _in_place(heads: Sequence[RevisionId], steps: Sequence[Step]) -> list[RevisionId]:
+    """The heads in the order in which `tree/` names them: first the one that goes on from the first
+    revision by the eldest child each time. A name never changes its line of descent."""
+    children: dict[RevisionId, list[RevisionId]] = {}
+    for step in steps:
+        for parent in step.parents:
+            children.setdefault(parent, []).append(step.revision)
+    at = steps[0].revision
+    while at in children:
+        at = children[at][0]
+    return sorted(heads, key=lambda head: head != at)
 
 
 def _about(body: Revision, bodies: Bodies) -> About:

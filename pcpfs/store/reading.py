@@ -241,7 +241,10 @@ class Reader:
     def _version(self, reference: Reference, given: str | None) -> Reference:
         if given is None:
             return reference
-        return resolve(self.catalog, given if "_" in given else f"{reference.page}@{given}")
+        found = resolve(self.catalog, given if "_" in given else f"{reference.page}@{given}")
+        if found.page != reference.page:
+            raise NotFound(f"{given} is no revision of {reference.page}")
+        return found
 
     def _before(
         self, page: PageRow, reference: Reference, given: str | None, new: SpanRow

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.ids import FrameId, PageId, RevisionId
-from pcpfs.model.names import Namespace
+from pcpfs.model.names import Namespace, escaped
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.rows import PageRow
 
@@ -73,7 +73,7 @@ def _by_id(catalog: Catalog, given: str) -> Reference | None:
 
 
 def _starting_with(catalog: Catalog, table: str, column: str, given: str) -> list[str]:
-    rows = catalog.db.execute(
+    rows = catalog.query(
         f"SELECT DISTINCT {column} FROM {table} WHERE {column} >= ? AND {column} < ? LIMIT 11",
         (given, given + "\x7f"),
     )
@@ -85,9 +85,7 @@ def _reference(catalog: Catalog, kind: str, found: str) -> Reference:
     if kind == "pg_":
         return Reference(PageId(found))
     table, column = _TABLES[kind]
-    page = catalog.db.execute(
-        f"SELECT page_id FROM {table} WHERE {column} = ?", (found,)
-    ).fetchone()[0]
+    page = catalog.query(f"SELECT page_id FROM {table} WHERE {column} = ?", (found,))[0][0]
     if kind == "rev_":
         return Reference(PageId(page), revision=RevisionId(found))
     return Reference(PageId(page), frame=FrameId(found))
@@ -95,10 +93,10 @@ def _reference(catalog: Catalog, kind: str, found: str) -> Reference:
 
 def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
     wanted = given if given.startswith("rev_") else "rev_" + given
-    rows = catalog.db.execute(
-        "SELECT revision_id FROM revision WHERE page_id = ? AND revision_id LIKE ? || '%'",
-        (page, wanted),
-    ).fetchall()
+    rows = catalog.query(
+        "SELECT revision_id FROM revision WHERE page_id = ? AND substr(revision_id, 1, ?) = ?",
+        (page, len(wanted), wanted),
+    )
     if len(rows) != 1 or len(given) < _SHORTEST:
         raise NotFound(f"page {page} has no single revision that starts with {_quoted(given)}")
     return RevisionId(rows[0][0])
@@ -106,6 +104,7 @@ def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
 
 def _by_path(catalog: Catalog, given: str) -> Reference | None:
     """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`."""
+    given = escaped(given)
     pages = catalog.pages("path = ?", (given,))
     if not pages and "/" in given:
         ends_so = "path IS NOT NULL AND substr(?, -length(path)) = path"

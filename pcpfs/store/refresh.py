@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pcpfs.errors import Corrupt, NotFound, PcpfsError
+from pcpfs.errors import PcpfsError
 from pcpfs.git import CommitId
-from pcpfs.model.ids import PageId
-from pcpfs.model.names import Namespace
 from pcpfs.ports import Progress
 from pcpfs.store import layout
-from pcpfs.store.catalog import Damage
-from pcpfs.store.transaction import Workshop, refold_scope, refolded
+from pcpfs.store.workshop import Workshop, refold, refold_scope
 
 _BATCH = 500
 
@@ -36,44 +33,21 @@ def catch_up(shop: Workshop) -> None:
 def rebuild(shop: Workshop, progress: Progress | None) -> None:
     """Fill the catalog from the files of the store alone, whatever was in it."""
     head = shop.git.head()
-    everything = [(ns, page) for ns in shop.objects.scopes() for page in shop.objects.pages(ns)]
+    everything = [(page, ns) for ns in shop.objects.scopes() for page in shop.objects.pages(ns)]
     known = {row.page_id for row in shop.catalog.pages()}
     with shop.catalog.writing():
         for namespace in shop.objects.scopes():
             refold_scope(shop, namespace)
         for start in range(0, len(everything), _BATCH):
-            _replace(shop, everything[start : start + _BATCH])
+            refold(shop, everything[start : start + _BATCH])
             if progress is not None:
                 progress.step("catalog", min(start + _BATCH, len(everything)), len(everything))
-        for page in sorted(known - {page for _, page in everything}):
+        for page in sorted(known - {page for page, _ in everything}):
             shop.catalog.remove_page(page)
         shop.catalog.set_meta("commit", head or "")
 
 
 def _refold(shop: Workshop, paths: Iterable[str]) -> None:
-    pages: dict[PageId, Namespace] = {}
-    scopes: set[Namespace] = set()
-    for path in paths:
-        if found := layout.page_of(path):
-            pages[found[1]] = found[0]
-        elif scope := layout.scope_of(path):
-            scopes.add(scope)
-    for namespace in sorted(scopes):
-        refold_scope(shop, namespace)
-    _replace(shop, [(namespace, page) for page, namespace in pages.items()])
-
-
-def _replace(shop: Workshop, pages: Iterable[tuple[Namespace, PageId]]) -> None:
-    rows = []
-    for namespace, page in pages:
-        try:
-            found = refolded(shop, namespace, page)
-        except (Corrupt, NotFound) as error:
-            path = layout.page_folder(namespace, page)
-            shop.catalog.set_damage(Damage(page, namespace, path, error.message))
-            continue
-        if found is None:
-            shop.catalog.remove_page(page)
-        else:
-            rows.append(found)
-    shop.catalog.replace_pages(rows)
+    found = {of[1]: of[0] for path in paths if (of := layout.page_of(path))}
+    scopes = {scope for path in paths if (scope := layout.scope_of(path))}
+    refold(shop, found.items(), scopes)

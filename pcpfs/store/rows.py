@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 class PageRow(NamedTuple):
     """A page as it is now. For a source page `revision_id` is the observation in force, else the
-    last one; `is_open` tells which. `heads`, `latest` and `tags` are JSON lists."""
+    last one; `is_open` tells which. `heads`, `laid` (the heads in the order of their names in
+    `tree/`), `latest` and `tags` are JSON lists."""
 
     page_id: str
     scope: str
@@ -27,6 +28,7 @@ class PageRow(NamedTuple):
     incomplete: int
     revision_id: str
     heads: str
+    laid: str
     latest: str
     media_type: str | None
     digest: str | None

@@ -94,9 +94,7 @@ class Session:
 
     def close(self) -> None:
         self._indexes.close()
-        if self._pinned is not None:
-            self._pinned[1].close()
-            self._pinned = None
+        self._pinned = None
 
     def write(
         self, scope: str, draft: Draft, *, path: str | None = None, key: str | None = None
@@ -216,9 +214,7 @@ class Session:
     def scopes(self) -> tuple[ScopeView, ...]:
         """All scopes (PCP ListScopes)."""
         catalog = self.reader(NOW).catalog
-        counted = catalog.db.execute(
-            "SELECT scope, count(*), max(updated_at) FROM page GROUP BY scope"
-        )
+        counted = catalog.query("SELECT scope, count(*), max(updated_at) FROM page GROUP BY scope")
         pages = {scope: (count, last) for scope, count, last in counted}
         return tuple(
             ScopeView(
@@ -253,16 +249,16 @@ class Session:
 
     def index_state(self) -> IndexView:
         """The text indexes as `status` shows them."""
-        db = self.reader(NOW).catalog.db
-        documents = db.execute("SELECT count(*) FROM document WHERE past = 0").fetchone()[0]
-        pending = db.execute("SELECT count(*) FROM pending").fetchone()[0]
+        catalog = self.reader(NOW).catalog
+        ((documents,),) = catalog.query("SELECT count(*) FROM document WHERE past = 0")
+        ((pending,),) = catalog.query("SELECT count(*) FROM pending")
         return IndexView(self.store.config.index, documents, pending)
 
     def flush_indexes(self, progress: Progress | None = None) -> None:
         """Take everything that waits into the text indexes."""
         catalog = self.reader(NOW).catalog
-        waiting = catalog.db.execute("SELECT DISTINCT scope, past FROM pending ORDER BY 1, 2")
-        for scope, past in waiting.fetchall():
+        waiting = catalog.query("SELECT DISTINCT scope, past FROM pending ORDER BY 1, 2")
+        for scope, past in waiting:
             self._indexes.flush(catalog, scope, past, progress)
 
     def indexed_keys(self, scope: str, past: int) -> set[str]:
@@ -299,8 +295,6 @@ class Session:
         """The pinned catalog, kept for the next question with the same pin."""
         key = (self.store.catalog.generation, moment)
         if self._pinned is None or self._pinned[0] != key:
-            if self._pinned is not None:
-                self._pinned[1].close()
             self._pinned = (key, catalog_at(self.store.workshop, moment))
         return self._pinned[1]
 
@@ -320,7 +314,7 @@ class Session:
                 raise UsageError(f"--policy {policy} names no scope; leave --scope away")
             wanted = [str(Namespace.given(scope)) for scope in scopes]
             missing = [scope for scope in wanted if scope not in known]
-            if missing:
+            if missing and reader.catalog is self.store.catalog:
                 raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
             return Search(text, tuple(sorted(set(wanted))), "strict")
         policy = policy or self.store.config.default_policy

@@ -5,8 +5,10 @@ The library entry is `Store.open(path)` (or `Store.init`), then `store.session(p
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from pcpfs.clock import SystemClock, SystemEntropy
-from pcpfs.disk import Disk
-from pcpfs.errors import Busy, Conflict, Corrupt, NotFound, ReadOnly
+from pcpfs.disk import LITTER, Disk
+from pcpfs.errors import Busy, Conflict, Corrupt, NotFound, PcpfsError, ReadOnly, Unavailable
 from pcpfs.git import Git, find_repository
 from pcpfs.model.ids import StoreId, base32
 from pcpfs.model.pages import Principal
@@ -23,12 +25,15 @@ from pcpfs.ports import Clock, Entropy, Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.config import FORMAT, GIT_ATTRIBUTES, Config, generated_files
+from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
 from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import catch_up, rebuild
-from pcpfs.store.transaction import Intent, Transaction, Workshop, recover
+from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import Tree
+from pcpfs.store.workshop import Workshop
 
+_log = logging.getLogger(__name__)
 CATALOG = "catalog.sqlite"
 LOCK = "lock"
 
@@ -194,7 +199,7 @@ class Store:
             intent = Intent.read(self.workshop)
             if intent is not None:
                 self.disk.sweep(self.local_folder)
-                recover(self.workshop, intent, self.clock.now())
+                self._finish(intent)
             return
         try:
             with self.disk.lock(self.local_folder / LOCK, 0):
@@ -202,12 +207,27 @@ class Store:
         except (Busy, ReadOnly):
             return  # its writer is alive, or nobody may write here: readers see what is there
 
+    def _finish(self, intent: Intent) -> None:
+        """Finish a crashed transaction; where that fails readers go on, and the next write tries
+        again."""
+        try:
+            recover(self.workshop, intent, self.clock.now())
+        except PcpfsError as error:
+            _log.warning("an unfinished operation waits: %s", error.message)
+
     def _open_local(self) -> None:
         self.disk.make_folders(self.local_folder)
         self.git.lay_info(self.disk, "attributes", GIT_ATTRIBUTES.decode())
-        self.local = LocalState(
-            self.local_folder / "local.sqlite", str(self.path), platform.node(), self.entropy
-        )
+        file = self.local_folder / "local.sqlite"
+        try:
+            self.local = LocalState(file, str(self.path), platform.node(), self.entropy)
+        except sqlite3.OperationalError as error:
+            raise Unavailable(f"{file} cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise Corrupt(
+                f"{file} is damaged; remove it, and `pcpfs add` your sources again",
+                path=str(file),
+            ) from error
 
     def _open_catalog(self, progress: Progress | None = None) -> None:
         """Use the catalog file that is there, also when somebody removed or replaced it."""
@@ -230,8 +250,9 @@ class Store:
         """A new catalog, in its file when it is complete, so that nobody opens half of one."""
         try:
             self.disk.make_folders(self.disposable)
-            unfinished = self.disposable / f".tmp-{os.urandom(8).hex()}.sqlite"
-            catalog = Catalog.create(unfinished)
+            identity = self.entropy.random(8).hex()
+            unfinished = self.disposable / f"{LITTER}{identity}.sqlite"
+            catalog = Catalog.create(unfinished, identity)
         except ReadOnly:
             catalog = Catalog.create(Path(":memory:"))
             fill(catalog)

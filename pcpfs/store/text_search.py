@@ -77,25 +77,24 @@ class TextSearch:
 
     def _page_of(self, key: str) -> PageRow | None:
         table, column = ("revision", "revision_id") if _is_body(key) else ("frame", "doc_key")
-        row = self._catalog.db.execute(
-            f"SELECT page.* FROM {table} JOIN page USING (page_id) WHERE {table}.{column} = ?",
+        rows = self._catalog.query(
+            f"SELECT page.* FROM {table} JOIN page USING (page_id) "
+            f"WHERE {table}.{column} = ? LIMIT 1",
             (key,),
-        ).fetchone()
-        return row and PageRow(*row)
+        )
+        return PageRow(*rows[0]) if rows else None
 
     def _held(self, key: str, pins: Pins) -> bool:
-        table, column = ("span", "revision_id") if _is_body(key) else ("frame", "doc_key")
         if pins.as_of is None:
-            return self._is_current(key)
+            current = "SELECT 1 FROM document WHERE key = ? AND past = 0"
+            return bool(self._catalog.query(current, (key,)))
+        table, column = ("span", "revision_id") if _is_body(key) else ("frame", "doc_key")
         condition, parameters = holds(pins, table)
-        row = self._catalog.db.execute(
-            f"SELECT 1 FROM {table} WHERE {column} = ? AND {condition}", (key, *parameters)
+        return bool(
+            self._catalog.query(
+                f"SELECT 1 FROM {table} WHERE {column} = ? AND {condition}", (key, *parameters)
+            )
         )
-        return row.fetchone() is not None
-
-    def _is_current(self, key: str) -> bool:
-        row = self._catalog.db.execute("SELECT past FROM document WHERE key = ?", (key,))
-        return (row.fetchone() or (1,))[0] == 0
 
     def _texts(self, key: str) -> Iterable[str | bytes]:
         page = self._page_of(key)

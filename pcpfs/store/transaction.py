@@ -7,56 +7,30 @@ after them is finished by `recover` at the next opening.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pcpfs.disk import Disk
-from pcpfs.errors import Unavailable
-from pcpfs.git import CommitId, Git, Person
+from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.changes import Change, Event, ScopeTitled
 from pcpfs.model.frames import Extraction
 from pcpfs.model.front import read_front
-from pcpfs.model.ids import ChangeId, CloneId, Digest, PageId, RevisionId
+from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store import layout
-from pcpfs.store.catalog import Catalog, decode_list
-from pcpfs.store.fold import fold_page, fold_scope
-from pcpfs.store.objects import Objects
-from pcpfs.store.projection import Bodies, page_rows, scope_rows
+from pcpfs.store.catalog import decode_list
+from pcpfs.store.fold import fold_page
+from pcpfs.store.intents import INTENT, Committed, Intent, conclude
+from pcpfs.store.projection import Bodies, page_rows
 from pcpfs.store.rows import PageRows
-from pcpfs.store.tree import Tree
+from pcpfs.store.workshop import Workshop, bodies, claims_of, refold_scope
 
-INTENT = "intent.json"
 _HELD_BYTES = 128 * 1024 * 1024
 """So much of what is written is kept for the commit; the rest is read again for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a transaction works with; all of it belongs to one open store."""
-
-    root: Path
-    local_folder: Path
-    disk: Disk
-    git: Git
-    objects: Objects
-    catalog: Catalog
-    tree: Tree
-    clone: CloneId
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The outcome: the commit, and edits in `tree/` that were left alone."""
-
-    commit: CommitId | None
-    left: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -178,10 +152,16 @@ class Transaction:
 
     def _acknowledge(self, others: Mapping[str, bytes]) -> list[tuple[str, str]]:
         """Write everything in order; the claims in `tree/` that are concerned."""
-        self._intent(others).write(self.shop)
-        self._make_durable(others)
+        intent = self._intent(others)
+        _refuse_links(self.shop.root, intent.paths)
+        intent.write(self.shop)
+        try:
+            self._make_durable(others)
+        except BaseException:
+            self._withdraw()
+            raise
         rows = list(self._page_rows())
-        claims = _claims(self.shop.catalog, rows)
+        claims = claims_of(self.shop.catalog, rows)
         with self.shop.catalog.writing():
             self.shop.catalog.replace_pages(rows)
             for namespace in self._scopes:
@@ -229,6 +209,13 @@ class Transaction:
             for path, raw in self._change_files.items():
                 batch.write_once(f"{base}/{path}", raw)
 
+    def _withdraw(self) -> None:
+        """Nothing was acknowledged: no change is in place. Else the next opening finishes it."""
+        written = [path for path in self._change_files if (self.shop.root / path).exists()]
+        if not written and not self._done:
+            with suppress(PcpfsError):
+                self.shop.disk.remove(self.shop.local_folder / INTENT)
+
     def _page_rows(self) -> Iterator[PageRows]:
         for page, (namespace, own) in self._pages.items():
             changes = self.shop.objects.page_changes(namespace, page, own)
@@ -243,112 +230,9 @@ class Transaction:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """What a transaction is about to write: enough to finish it after a crash."""
-
-    subject: str
-    trailers: tuple[tuple[str, str], ...]
-    actor: str
-    paths: tuple[str, ...]
-
-    def write(self, shop: Workshop) -> None:
-        members = [self.subject, self.trailers, self.actor, self.paths]
-        shop.disk.write(shop.local_folder / INTENT, json.dumps(members).encode())
-
-    @classmethod
-    def read(cls, shop: Workshop) -> Intent | None:
-        """The intent of a crashed transaction, if there is one."""
-        try:
-            raw = shop.disk.read(shop.local_folder / INTENT)
-        except FileNotFoundError:
-            return None
-        subject, trailers, actor, paths = json.loads(raw)
-        return cls(subject, tuple((k, v) for k, v in trailers), actor, tuple(paths))
-
-
-def conclude(
-    shop: Workshop,
-    intent: Intent,
-    files: Mapping[str, bytes | Path],
-    pages: Sequence[PageId],
-    *,
-    claims: Iterable[tuple[str, str]],
-    at: Instant,
-) -> Committed:
-    """Lay `tree/`, commit, and take the intent away; the last part of every transaction."""
-    laid = shop.tree.lay(shop.catalog, pages, claims)
-    changed: dict[str, bytes | Path | None] = {**files, **laid.written}
-    changed.update(dict.fromkeys(laid.removed))
-    message = intent.subject + "\n\n" + "".join(f"{k}: {v}\n" for k, v in intent.trailers)
-    before = shop.git.head()
-    warnings = tuple(
-        f"{path} holds an edit of yours and was left as it is; the page itself is written"
-        for path in laid.left
-    )
-    author = Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
-    try:
-        commit = shop.git.commit(changed.items(), message, at, author)
-    except Unavailable as error:
-        waiting = f"everything is written, but not committed yet: {error.message}"
-        return Committed(None, laid.left, (*warnings, waiting))
-    if shop.catalog.meta("commit") == (before or ""):
-        with shop.catalog.writing():
-            shop.catalog.set_meta("commit", commit)
-    shop.disk.remove(shop.local_folder / INTENT)
-    return Committed(commit, laid.left, warnings)
-
-
-def recover(shop: Workshop, intent: Intent, at: Instant) -> Committed:
-    """Finish what a crashed transaction had acknowledged. Only under the writer lock."""
-    there = {path: raw for path in intent.paths if (raw := _content(shop, path)) is not None}
-    pages = {found[1]: found[0] for path in there if (found := layout.page_of(path))}
-    claims: list[tuple[str, str]] = []
-    with shop.catalog.writing():
-        rows = [r for page, ns in pages.items() if (r := refolded(shop, ns, page)) is not None]
-        claims = _claims(shop.catalog, rows)
-        shop.catalog.replace_pages(rows)
-        for namespace in {ns for path in there if (ns := layout.scope_of(path))}:
-            refold_scope(shop, namespace)
-    return conclude(shop, intent, there, list(pages), claims=claims, at=at)
-
-
-def refolded(shop: Workshop, namespace: Namespace, page: PageId) -> PageRows | None:
-    """The rows of a page from its files; None if it has no changes."""
-    changes = shop.objects.page_changes(namespace, page)
-    if not changes:
-        return None
-    state = fold_page(page, namespace, changes)
-    return page_rows(state, bodies(shop.objects, namespace, page))
-
-
-def refold_scope(shop: Workshop, namespace: Namespace) -> None:
-    """Bring the rows of a scope itself up to date with its files."""
-    changes = shop.objects.scope_changes(namespace)
-    if changes:
-        shop.catalog.replace_scope(*scope_rows(fold_scope(namespace, changes)))
-    else:
-        shop.catalog.remove_scope(namespace)
-
-
-def bodies(objects: Objects, namespace: Namespace, page: PageId) -> Bodies:
-    """What the files of a store hold for one page."""
-    return Bodies(
-        revision=lambda revision: objects.revision(namespace, page, revision),
-        extraction=lambda digest, tag: objects.extraction(namespace, digest, tag),
-        payload=lambda digest: objects.payload(namespace, digest),
-    )
-
-
-def _claims(catalog: Catalog, rows: Sequence[PageRows]) -> list[tuple[str, str]]:
-    """The claims that these pages gave up or take: others may have to move."""
-    before = [row for rows_ in rows if (row := catalog.page(rows_.page.page_id))]
-    both = before + [rows_.page for rows_ in rows]
-    return sorted({(row.scope, row.claim) for row in both if row.claim})
-
-
-def _content(shop: Workshop, path: str) -> bytes | None:
-    try:
-        return shop.disk.read(shop.root / path)
-    except FileNotFoundError:
-        return None
+def _refuse_links(root: Path, paths: Iterable[str]) -> None:
+    """Corrupt if a folder on the way is a link: a store holds none, and we never write through."""
+    folders = {os.path.dirname(path) for path in paths}
+    for folder in sorted({f.rsplit("/", n)[0] for f in folders for n in range(f.count("/") + 1)}):
+        if folder and (root / folder).is_symlink():
+            raise Corrupt(f"{folder} is a link, and leads out of the store; remove it", path=folder)

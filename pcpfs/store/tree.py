@@ -1,6 +1,7 @@
 """`tree/`: the readable heads of authored pages, laid as files that hold exactly the payload.
 
 A file whose bytes are not what we last laid there is somebody's edit: it is left alone and named.
+So is whatever stands where a file should be: a folder, a link, or a folder that is a link.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcpfs.disk import Disk
+from pcpfs.errors import PcpfsError
 from pcpfs.model.ids import Digest, PageId
-from pcpfs.model.names import Namespace, TreePath
+from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.local import Base, LocalState
@@ -39,79 +41,96 @@ class Tree:
         local: LocalState,
         payload: Callable[[Namespace, Digest], bytes],
     ) -> None:
-        self._root = root
-        self._disk = disk
-        self._local = local
-        self._payload = payload
+        self.root = root
+        self.disk = disk
+        self.local = local
+        self.payload = payload
 
     def lay(
         self, catalog: Catalog, pages: Iterable[PageId], claims: Iterable[tuple[str, str]]
     ) -> Laid:
         """Bring the files of these pages up to date, and those of pages that share one of these
-        claims (scope, claimed path)."""
+        claims (scope, claimed path). What cannot be written is left, and named."""
         concerned = {row.page_id: row for row in _concerned(catalog, pages, claims)}
         wanted = wanted_files(catalog, concerned.values())
-        laid = {base.path: base for base in self._local.bases(map(PageId, concerned))}
-        written: dict[str, bytes] = {}
-        bases: list[Base] = []
-        removed, left = [], []
-        for path in sorted(set(laid) - set(wanted)):
-            if self._remove(catalog, laid[path]):
-                removed.append(path)
-            else:
-                left.append(path)
+        laying = _Laying(self, catalog)
+        for base in self.local.bases(map(PageId, concerned)):
+            if base.path not in wanted:
+                laying.attempt(base, None)
         for path, (page, digest) in sorted(wanted.items()):
-            state = self._state(path)
-            if state != digest and not self._is_ours(catalog, path, page, state):
-                left.append(path)
-                continue
-            content = self._payload(Namespace(concerned[page].scope), digest)
-            if state != digest:
-                self._disk.write(self._root / path, content)
-            written[path] = content
-            bases.append(Base(path, page, digest))
-        self._local.set_bases(bases, removed)
-        return Laid(written, tuple(removed), tuple(left))
+            scope = Namespace(concerned[page].scope)
+            laying.attempt(Base(path, page, digest), scope)
+        self.local.set_bases(laying.bases, laying.removed)
+        return Laid(laying.written, tuple(laying.removed), tuple(sorted(laying.left)))
 
     def edits(self) -> tuple[str, ...]:
         """Files whose bytes are not what we last laid there, removed ones included; by path."""
-        bases = self._local.all_bases()
-        return tuple(base.path for base in bases if self._state(base.path) != base.digest)
+        bases = self.local.all_bases()
+        return tuple(base.path for base in bases if self.state(base.path) != base.digest)
 
-    def _remove(self, catalog: Catalog, base: Base) -> bool:
-        state = self._state(base.path)
-        if state is not None and not self._is_ours(catalog, base.path, base.page_id, state):
-            return False
-        self._disk.remove(self._root / base.path)
-        self._prune((self._root / base.path).parent)
-        return True
-
-    def _prune(self, folder: Path) -> None:
-        """Git keeps no empty folders; neither do we, up to `tree/`."""
-        while folder.name != "tree" and folder != self._root and not any(os.scandir(folder)):
-            self._disk.remove_tree(folder)
-            folder = folder.parent
-
-    def _state(self, path: str) -> str | None:
-        """The digest of the file at a path; None if nothing is there, `other` if it is no file."""
+    def state(self, path: str) -> str | None:
+        """The digest of the file at a path; None if nothing is there, `other` if it is no file or
+        can be reached only through a link."""
         try:
-            if not stat.S_ISREG(os.lstat(self._root / path).st_mode):
+            for above in _above(path):
+                if not stat.S_ISDIR(os.lstat(self.root / above).st_mode):
+                    return "other"
+            if not stat.S_ISREG(os.lstat(self.root / path).st_mode):
                 return "other"
-            return Digest.of(self._disk.read(self._root / path))
-        except (FileNotFoundError, NotADirectoryError):
+            return Digest.of(self.disk.read(self.root / path))
+        except FileNotFoundError:
             return None
 
-    def _is_ours(self, catalog: Catalog, path: str, page: PageId, state: str | None) -> bool:
-        """Whether nothing, what we laid, or (where we do not know) a text of this page is there."""
-        if state is None:
-            return True
-        base = self._local.base(path)
-        if base is not None:
-            return state == base.digest
-        known = catalog.db.execute(
-            "SELECT 1 FROM revision WHERE page_id = ? AND digest = ?", (page, state)
+
+@dataclass(slots=True)
+class _Laying:
+    """One laying: what it did so far."""
+
+    tree: Tree
+    catalog: Catalog
+    written: dict[str, bytes] = field(default_factory=dict)
+    bases: list[Base] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def attempt(self, base: Base, scope: Namespace | None) -> None:
+        """Lay a file (or, without a scope, take it away), unless something else is there."""
+        try:
+            state = self.tree.state(base.path)
+            if state not in (None, base.digest) and not self._is_ours(base, state):
+                self.left.append(base.path)
+            elif scope is None:
+                self._remove(base)
+            else:
+                self._put(base, scope, state)
+        except PcpfsError:
+            self.left.append(base.path)
+
+    def _put(self, base: Base, scope: Namespace, state: str | None) -> None:
+        content = self.tree.payload(scope, base.digest)
+        if state != base.digest:
+            self.tree.disk.write(self.tree.root / base.path, content)
+        self.written[base.path] = content
+        self.bases.append(base)
+
+    def _remove(self, base: Base) -> None:
+        path = self.tree.root / base.path
+        self.tree.disk.remove(path)
+        self.removed.append(base.path)
+        folder = path.parent
+        while folder.name != "tree" and folder.is_dir() and not any(os.scandir(folder)):
+            self.tree.disk.remove_tree(folder)  # git keeps no empty folders; neither do we
+            folder = folder.parent
+
+    def _is_ours(self, base: Base, state: str | None) -> bool:
+        """Whether what we laid is there, or (where we do not know) a text of this page."""
+        laid = self.tree.local.base(base.path)
+        if laid is not None:
+            return state == laid.digest
+        known = self.catalog.query(
+            "SELECT 1 FROM revision WHERE page_id = ? AND digest = ?", (base.page_id, state)
         )
-        return known.fetchone() is not None
+        return bool(known)
 
 
 def wanted_files(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, tuple[PageId, Digest]]:
@@ -124,25 +143,26 @@ def wanted_files(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, tuple[
     for row in pages:
         if row.path is None or row.is_source or row.lifecycle == "tombstoned":
             continue
-        path = TreePath(row.path)
-        rival = catalog.db.execute(
+        rivals = catalog.query(
             "SELECT 1 FROM page WHERE scope = ? AND claim = ? AND page_id < ? "
             "AND lifecycle <> 'tombstoned'",
             (row.scope, row.claim, row.page_id),
-        ).fetchone()
-        name = path.with_mark(row.page_id[-6:]) if rival else str(path)
-        for number, head in enumerate(decode_list(row.heads)):
-            digest = catalog.db.execute(
-                "SELECT digest FROM revision WHERE revision_id = ?", (head,)
-            ).fetchone()[0]
-            if digest is None:
-                continue
-            shown = TreePath(name).with_mark(head[4:12]) if number else name
-            files[layout.tree_file(Namespace(row.scope), shown)] = (
-                PageId(row.page_id),
-                Digest(digest),
-            )
+        )
+        name = with_mark(row.path, row.page_id[-6:]) if rivals else row.path
+        for number, head in enumerate(decode_list(row.laid)):
+            found = catalog.query("SELECT digest FROM revision WHERE revision_id = ?", (head,))
+            digest = found[0][0] if found else None
+            if digest is not None:
+                shown = with_mark(name, head[4:12]) if number else name
+                path = layout.tree_file(Namespace(row.scope), shown)
+                files[path] = (PageId(row.page_id), Digest(digest))
     return files
+
+
+def _above(path: str) -> Iterable[str]:
+    """The folders that lead to a path, outermost first."""
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
 def _concerned(

@@ -14,7 +14,14 @@ from pcpfs.model.changes import Event, LifecycleSet, Linked, Named, Relation, Re
 from pcpfs.model.front import read_front
 from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import Namespace, TreePath, extension_of, slug
+from pcpfs.model.names import (
+    Namespace,
+    TreePath,
+    escaped,
+    extension_of,
+    refuse_unprintable,
+    slug,
+)
 from pcpfs.model.pages import (
     EPISTEMIC,
     Facets,
@@ -25,11 +32,14 @@ from pcpfs.model.pages import (
 )
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.fold import equal_heads
+from pcpfs.store.intents import Committed
 from pcpfs.store.references import resolve, revision
 from pcpfs.store.rows import PageRow
 from pcpfs.store.store import Store
-from pcpfs.store.transaction import Committed, Transaction
+from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import wanted_files
+
+_UNKNOWN_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,7 @@ class Writes:
             if known is not None:
                 return self._retried(known, draft)
             name = self._path(namespace, page, draft, path)
-            transaction.ensure_scope(namespace, scope)
+            transaction.ensure_scope(namespace, escaped(scope))
             revision_id = self._revision(transaction, namespace, page, draft, ())
             events: list[Event] = [RevisionWritten(revision_id), Named(name)]
             events += self._links(transaction, draft, revision_id)
@@ -82,8 +92,8 @@ class Writes:
         Conflict, naming the heads, if one of `expect` is no head (PCP-R3). A revision that says
         what its only parent says is not written again.
         """
-        if not expect and branch is None:
-            raise UsageError("say which revision you read: --expect REV, or --branch REV")
+        if bool(expect) == (branch is not None):
+            raise UsageError("say which revision you read: --expect REV, or else --branch REV")
         _check(draft)
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
@@ -101,8 +111,7 @@ class Writes:
 
     def lifecycle(self, given: str, status: str, operation: str, why: str) -> Written:
         """Archive, tombstone or restore a page: an event of its own (PCP-T2, T3)."""
-        if not why.strip():
-            raise UsageError("say why: --why TEXT")
+        refuse_unprintable(why, "reason (--why)")
         with self._store.writing(operation, self._actor) as transaction:
             row = self._page(given, any_state=True)
             page, head = PageId(row.page_id), RevisionId(row.revision_id)
@@ -138,7 +147,7 @@ class Writes:
         body = self._envelope(row, RevisionId(first.revision_id))
         if body.payload is None or (body.payload.ref, body.payload.media_type) != (
             Digest.of(draft.payload),
-            draft.media_type,
+            draft.media_type or _UNKNOWN_TYPE,
         ):
             raise KeyReused(
                 f"this key already names {row.title} ({row.page_id}) with other bytes; "
@@ -180,7 +189,7 @@ class Writes:
         draft: Draft,
         parents: tuple[RevisionId, ...],
     ) -> RevisionId:
-        media_type = draft.media_type or "application/octet-stream"
+        media_type = draft.media_type or _UNKNOWN_TYPE
         payload = Payload(media_type, Digest.of(draft.payload), len(draft.payload))
         inputs = tuple(revision(self._store.catalog, given)[1] for given in draft.derived_from)
         how = "derive" if inputs else transaction.operation
@@ -374,10 +383,7 @@ def _check(draft: Draft) -> None:
         *(("source ref", ref) for ref in draft.source_refs),
     )
     for what, text in texts:
-        if not text.strip() or len(text) > 1000:
-            raise InvalidName(f"a {what} has 1 to 1000 characters that can be seen")
-        if any(unicodedata.category(char) in ("Cc", "Cs") for char in text):
-            raise InvalidName(f"the {what} {text!r} holds a control character")
+        refuse_unprintable(text, what)
     unknown = set(draft.epistemic or {}) - set(EPISTEMIC)
     if unknown:
         raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")

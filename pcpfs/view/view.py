@@ -14,7 +14,7 @@ from pcpfs.model.answers import FrameView, LogEntry, Pins, plain
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import Namespace, TreePath, extension_of
+from pcpfs.model.names import Namespace, TreePath, extension_of, unescaped, with_mark
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference
@@ -112,9 +112,9 @@ def _heads(view: View, namespace: Namespace) -> Iterable[tuple[str, Node]]:
         prefix = f"{namespace.folder}/tree/"
         by_id = {row.page_id: row for row in rows}
         for path, (page, digest) in wanted_files(catalog, rows).items():
-            revision = catalog.db.execute(
+            ((revision,), *_) = catalog.query(
                 "SELECT revision_id FROM revision WHERE page_id = ? AND digest = ?", (page, digest)
-            ).fetchone()[0]
+            )
             yield path.removeprefix(prefix), _payload(view, by_id[page], revision)
         return
     taken: set[str] = set()
@@ -122,7 +122,7 @@ def _heads(view: View, namespace: Namespace) -> Iterable[tuple[str, Node]]:
         revision = _effective(view, row)
         if revision is not None:
             path = TreePath(row.path or "")
-            name = path.with_mark(row.page_id[-6:]) if path.claim in taken else str(path)
+            name = with_mark(path, row.page_id[-6:]) if path.claim in taken else str(path)
             taken.add(path.claim)
             yield name, _payload(view, row, revision)
 
@@ -137,7 +137,7 @@ def _sources(view: View) -> dict[str, Node]:
 
 def _root(view: View, root_id: str) -> dict[str, Node]:
     condition, parameters = holds(view.pins, "span")
-    held = view.reader.catalog.db.execute(
+    held = view.reader.catalog.query(
         "SELECT page.*, span.revision_id FROM page JOIN span USING (page_id) "
         f"WHERE page.root_id = ? AND page.lifecycle <> 'tombstoned' AND {condition} "
         "ORDER BY page.path, span.ordinal",
@@ -145,18 +145,20 @@ def _root(view: View, root_id: str) -> dict[str, Node]:
     )
     with_symbols = _pages_with_symbols(view)
     files: dict[str, Node] = {}
-    for *columns, revision in held.fetchall():
+    symbols: dict[str, Node] = {}
+    for *columns, revision in held:
         row = PageRow(*columns)
-        path = "/".join(map(safe_name, (row.path or "").split("/")))
+        path = "/".join(map(safe_name, unescaped(row.path or "").split("/")))
         files[path] = _payload(view, row, revision)
         if row.page_id in with_symbols:
-            files[path + SYMBOLS] = Directory(lambda row=row: _symbols(view, row))  # type: ignore[misc]
-    return folded(files)
+            symbols[path + SYMBOLS] = Directory(lambda row=row: _symbols(view, row))  # type: ignore[misc]
+    real = {"/".join(p.split("/")[:n]) for p in files for n in range(1, p.count("/") + 2)}
+    return folded(files | {path: node for path, node in symbols.items() if path not in real})
 
 
 def _pages_with_symbols(view: View) -> set[str]:
     condition, parameters = holds(view.pins, "frame")
-    rows = view.reader.catalog.db.execute(
+    rows = view.reader.catalog.query(
         f"SELECT DISTINCT page_id FROM frame WHERE kind <> ? AND {condition}",
         (FILE_KIND, *parameters),
     )
@@ -165,8 +167,8 @@ def _pages_with_symbols(view: View) -> set[str]:
 
 def _symbols(view: View, row: PageRow) -> dict[str, Node]:
     """Each symbol of a file as a file of exactly its bytes; equals are marked with their frame."""
-    extension = (row.path or "").rpartition("/")[2].rpartition(".")[2]
-    suffix = f".{safe_name(extension)}" if "." in (row.path or "") else ""
+    stem, dot, extension = unescaped(row.path or "").rpartition("/")[2].rpartition(".")
+    suffix = f".{safe_name(extension)}" if stem and dot else ""
     entries: dict[str, Node] = {}
     for frame in view.reader.frames_of(row.page_id):
         if frame.kind == FILE_KIND:
@@ -238,11 +240,11 @@ def _frame(view: View, name: str) -> Node | None:
 
 
 def _payload(view: View, row: PageRow, revision: str) -> Node:
-    size, since = view.reader.catalog.db.execute(
+    ((size, since),) = view.reader.catalog.query(
         "SELECT size, min(valid_from) FROM revision JOIN span USING (revision_id) "
         "WHERE revision.revision_id = ?",
         (revision,),
-    ).fetchone()
+    )
     return File(size, Instant(since), lambda: view.reader.payload(f"{row.page_id}@{revision}"))
 
 
@@ -254,8 +256,9 @@ def _effective(view: View, row: PageRow) -> str | None:
 
 
 def _extension(row: PageRow) -> str:
-    if row.is_source and "." in (row.path or ""):
-        return safe_name((row.path or "").rpartition(".")[2].rpartition("/")[2])
+    stem, dot, extension = unescaped(row.path or "").rpartition("/")[2].rpartition(".")
+    if row.is_source and stem and dot:
+        return safe_name(extension)
     return extension_of(row.media_type or "")
 
 

@@ -28,6 +28,7 @@ MIB = 1 << 20
 @click.option(
     "--max-bytes", type=click.IntRange(1), default=MIB, show_default=True, help="Skip larger files."
 )
+@click.option("--take-over", is_flag=True, help="Observe it from here, instead of another clone.")
 @click.argument("path", metavar="PATH")
 def command(
     call: Call,
@@ -37,17 +38,19 @@ def command(
     name: str | None,
     include: tuple[str, ...],
     max_bytes: int,
+    take_over: bool,
 ) -> None:
     """Take a folder of sources in.
 
     Each file becomes a page, each definition a symbol that pages can cite. What .gitignore and
     .pcpfsignore name is left out, so are binaries and links that lead away.
     """
-    from pcpfs.sources.scanned import ScanOptions  # noqa: PLC0415 (help needs no store)
+    from pcpfs.model.names import Namespace  # noqa: PLC0415 (help needs no store)
+    from pcpfs.sources.roots import Wanted  # noqa: PLC0415
+    from pcpfs.sources.scanned import ScanOptions  # noqa: PLC0415
 
     options = ScanOptions(include=include, max_size=max_bytes)
+    wanted = Wanted(Path(path).absolute(), Namespace.given(scope), name, options, take_over)
     with call.progress() as progress:
-        report = call.sources.add(
-            Path(path).absolute(), scope=scope, name=name, options=options, progress=progress
-        )
+        report = call.sources.add(wanted, progress)
     call.answer(report, sync_lines(report))

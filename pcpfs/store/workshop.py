@@ -1,0 +1,100 @@
+"""What operations on a store work with, and how its catalog follows its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import PcpfsError
+from pcpfs.git import Git
+from pcpfs.model.ids import CloneId, PageId
+from pcpfs.model.names import Namespace
+from pcpfs.store import layout
+from pcpfs.store.catalog import Catalog, Damage
+from pcpfs.store.fold import fold_page, fold_scope
+from pcpfs.store.objects import Objects
+from pcpfs.store.projection import Bodies, page_rows, scope_rows
+from pcpfs.store.rows import PageRows
+from pcpfs.store.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a transaction works with; all of it belongs to one open store."""
+
+    root: Path
+    local_folder: Path
+    disk: Disk
+    git: Git
+    objects: Objects
+    catalog: Catalog
+    tree: Tree
+    clone: CloneId
+
+
+def refold(
+    shop: Workshop,
+    pages: Iterable[tuple[PageId, Namespace]],
+    scopes: Iterable[Namespace] = (),
+) -> list[tuple[str, str]]:
+    """Bring the rows of these pages and scopes up to date with their files, within a writing.
+
+    A page that cannot be read is left out and recorded as damaged: it never takes others down.
+    Returns the claims in `tree/` that are concerned.
+    """
+    rows: list[PageRows] = []
+    for page, namespace in pages:
+        try:
+            found = _rows_of(shop, namespace, page)
+        except (PcpfsError, ValueError, RecursionError) as error:
+            folder = layout.page_folder(namespace, page)
+            shop.catalog.set_damage(Damage(page, namespace, folder, str(error)))
+            continue
+        if found is None:
+            shop.catalog.remove_page(page)
+        else:
+            rows.append(found)
+    claims = claims_of(shop.catalog, rows)
+    shop.catalog.replace_pages(rows)
+    for namespace in sorted(set(scopes)):
+        refold_scope(shop, namespace)
+    return claims
+
+
+def _rows_of(shop: Workshop, namespace: Namespace, page: PageId) -> PageRows | None:
+    """The rows of a page from its files; None if it has no changes."""
+    changes = shop.objects.page_changes(namespace, page)
+    if not changes:
+        return None
+    state = fold_page(page, namespace, changes)
+    return page_rows(state, bodies(shop.objects, namespace, page))
+
+
+def refold_scope(shop: Workshop, namespace: Namespace) -> None:
+    """Bring the rows of a scope itself up to date with its files; a change that cannot be read is
+    left out and recorded as damage."""
+    changes, damage = shop.objects.readable_scope_changes(namespace)
+    if changes:
+        shop.catalog.replace_scope(*scope_rows(fold_scope(namespace, changes)))
+    else:
+        shop.catalog.remove_scope(namespace)
+    for path, message in damage:
+        shop.catalog.set_damage(Damage(path, namespace, path, message))
+
+
+def bodies(objects: Objects, namespace: Namespace, page: PageId) -> Bodies:
+    """What the files of a store hold for one page."""
+    return Bodies(
+        revision=lambda revision: objects.revision(namespace, page, revision),
+        extraction=lambda digest, tag: objects.extraction(namespace, digest, tag),
+        payload=lambda digest: objects.payload(namespace, digest),
+    )
+
+
+def claims_of(catalog: Catalog, rows: Sequence[PageRows]) -> list[tuple[str, str]]:
+    """The claims that these pages gave up or take: others may have to move."""
+    before = [row for rows_ in rows if (row := catalog.page(rows_.page.page_id))]
+    both = before + [rows_.page for rows_ in rows]
+    return sorted({(row.scope, row.claim) for row in both if row.claim})
