@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pcpfs.ports import FIELDS, AnalysedDocument, SearchEngine
 from pcpfs.search.stemmer import stem
 from pcpfs.search.words import (
     CHUNKS,
+    LONGEST,
     OPERATORS,
     bigrams,
     fold,
@@ -67,18 +68,23 @@ class Analyser:
         self._plain = _Remembered(code_terms)
         self._stemmed = _Remembered(prose_terms)
         self._operators = _Remembered(operator_terms)
+        self._path: str | bytes = ""
+        self._of_path: tuple[dict[str, int], int] = ({}, 0)
 
     def analyse(self, document: Document) -> AnalysedDocument:
         """The document's terms; a pure function of its texts."""
         terms: dict[str, int] = {}
         lengths = [0] * len(FIELDS)
-        for field, text in enumerate(_texts(document)):
+        for field, text in _texts(document):
             if text:
-                counts, lengths[field] = self._counts(field, text)
-                _pack(terms, field, counts)
+                packed, lengths[field] = self._packed(field, text)
+                terms = _merged(terms, packed) if terms else packed
         return AnalysedDocument(document.key, terms, tuple(lengths), document.factor_percent)
 
-    def _counts(self, field: int, text: str | bytes) -> tuple[dict[str, int], int]:
+    def _packed(self, field: int, text: str | bytes) -> tuple[dict[str, int], int]:
+        """The postings of one field, and its length. The symbols of a file share the path."""
+        if field == _PATH and text == self._path:
+            return dict(self._of_path[0]), self._of_path[1]
         raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         chunks = raw.translate(CHUNKS).split()
         counts = _count((self._stemmed if field == _PROSE else self._plain), chunks)
@@ -86,9 +92,12 @@ class Analyser:
         for term, count in _count(self._operators, operators).items():
             counts[term] = counts.get(term, 0) + count
         if field in (_NAME, _PATH, _TITLE):
-            for term in whole_terms(field, raw.decode("utf-8")):
+            for term in whole_terms(field, raw.decode("utf-8", "replace")):
                 counts[term] = counts.get(term, 0) + 1
-        return counts, len(chunks)
+        packed = _shifted(counts, _SHIFTED[field]), len(chunks)
+        if field == _PATH:
+            self._path, self._of_path = text, (dict(packed[0]), packed[1])
+        return packed
 
 
 class _Remembered(dict[bytes, tuple[str, ...]]):
@@ -105,14 +114,15 @@ class _Remembered(dict[bytes, tuple[str, ...]]):
         return found
 
 
-def _texts(document: Document) -> tuple[str | bytes, ...]:
+def _texts(document: Document) -> tuple[tuple[int, str | bytes], ...]:
+    """The fields and their texts, those that are long first."""
     return (
-        document.name,
-        document.signature,
-        document.path,
-        document.title,
-        document.prose,
-        document.body,
+        (_BODY, document.body),
+        (_PROSE, document.prose),
+        (_TITLE, document.title),
+        (_PATH, document.path),
+        (_SIGNATURE, document.signature),
+        (_NAME, document.name),
     )
 
 
@@ -125,17 +135,25 @@ def _count(known: Mapping[bytes, tuple[str, ...]], chunks: Iterable[bytes]) -> d
     return counts
 
 
-def _pack(terms: dict[str, int], field: int, counts: Mapping[str, int]) -> None:
-    """Add a field's counts to the packed ones; the numbers are shared, not made anew."""
-    shifted = _SHIFTED[field]
+def _shifted(counts: Mapping[str, int], shifted: Sequence[int]) -> dict[str, int]:
+    """Counts as postings of one field; the numbers are shared, not made anew."""
+    try:
+        return {term: shifted[count] for term, count in counts.items()}
+    except IndexError:
+        return {term: shifted[min(count, 255)] for term, count in counts.items()}
+
+
+def _merged(terms: dict[str, int], more: Mapping[str, int]) -> dict[str, int]:
     get = terms.get
-    for term, count in counts.items():
-        packed = shifted[count] if count < 256 else shifted[255]
-        terms[term] = get(term, 0) + packed if terms else packed
+    for term, packed in more.items():
+        terms[term] = get(term, 0) + packed
+    return terms
 
 
 def code_terms(chunk: str) -> tuple[str, ...]:
     """The terms of a chunk outside prose: words whole and in parts, each once."""
+    if chunk.isascii() and chunk.isalpha() and chunk.islower() and len(chunk) <= LONGEST:
+        return (chunk,)
     terms: dict[str, None] = dict.fromkeys(marked(chunk))
     for word in words_of(chunk):
         terms.update(dict.fromkeys(word_terms(word)))

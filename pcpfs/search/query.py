@@ -7,7 +7,7 @@ for. Nothing raises: what holds no word and no operator becomes a query without 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -56,10 +56,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A document matches if it has all of these terms; `percent` is what that is worth."""
+    """A document matches if it has all of these terms; `percent` is what that is worth.
+
+    `loose`: they are parts of the word that was asked for.
+    """
 
     terms: tuple[Term, ...]
     percent: int = 100
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +114,10 @@ def _phrase_clauses(phrase: str) -> Iterator[Clause]:
     """Every whole word of a phrase is required; its operators only if it has no word."""
     words = words_of(phrase)
     for word in words:
-        yield Clause(word, (_all_of(_whole(word), 100),), required=True)
+        yield Clause(word, (_all_of(_whole(word)),), required=True)
     if not words:
         for character in dict.fromkeys("".join(phrase.split())):
-            yield Clause(character, (_all_of([character], 100),), required=True)
+            yield Clause(character, (_all_of([character]),), required=True)
 
 
 def _clause(word: str) -> Clause | None:
@@ -131,7 +135,7 @@ def _clause(word: str) -> Clause | None:
 
 def _operator(run: str) -> Clause | None:
     """A word of punctuation only: that very run."""
-    return Clause(run, (_all_of([run], 100),)) if run.isprintable() else None
+    return Clause(run, (_all_of([run]),)) if run.isprintable() else None
 
 
 def _exact(words: list[str]) -> Term:
@@ -141,17 +145,18 @@ def _exact(words: list[str]) -> Term:
 def _alternatives(word: str, words: list[str]) -> Iterator[Alternative]:
     """From the strictest to the loosest: dotted whole, its words, the parts of those, the stem."""
     operators = _inner_operators(word)
+    several = len(words) > 1
     seen: set[tuple[str, ...]] = set()
-    for percent, terms in (
-        (100, marked(word)),
-        (100, [dotted_term(".".join(words))] if len(words) > 1 else []),
-        (100 if len(words) == 1 else 60, [t for w in words for t in _whole(w)] + operators),
-        (50 if len(words) == 1 else 30, [p for w in words for p in _parts(w)] + operators),
+    for percent, loose, terms in (
+        (100, False, marked(word)),
+        (100, False, [dotted_term(".".join(words))] if several else []),
+        (60 if several else 100, False, [t for w in words for t in _whole(w)] + operators),
+        (30 if several else 50, True, [p for w in words for p in _parts(w)] + operators),
     ):
         key = tuple(dict.fromkeys(terms))
         if key and key not in seen:
             seen.add(key)
-            yield _all_of(key, percent)
+            yield Alternative(tuple(map(Term, key)), percent, loose)
     yield from _stemmed(words)
 
 
@@ -188,5 +193,5 @@ def _expanding(word: str, text: str, matching: Matching) -> Clause | None:
     return Clause(text, (Alternative((*whole, Term(last.casefold()[:LONGEST_START], matching))),))
 
 
-def _all_of(terms: list[str] | tuple[str, ...], percent: int) -> Alternative:
-    return Alternative(tuple(Term(term) for term in dict.fromkeys(terms)), percent)
+def _all_of(terms: Iterable[str]) -> Alternative:
+    return Alternative(tuple(Term(term) for term in dict.fromkeys(terms)))

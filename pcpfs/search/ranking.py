@@ -2,8 +2,10 @@
 
 For each word of the query the counts of a document are weighted by field, normalised by the
 field's length, summed over fields and only then saturated. Documents with all the words come
-first, then those with fewer. Sums are taken in a fixed order, so the same documents score the same
-to the last bit, whatever the engine and however the index came about.
+first, then those with fewer; but what a long text has somewhere only once, it does not count as
+having: else change logs, which have every word, would answer every question. Sums are taken in a
+fixed order, so the same documents score the same to the last bit, whatever the engine and however
+the index came about.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ FIELD_WEIGHTS = (8.0, 3.0, 2.5, 3.0, 2.0, 1.0)
 LENGTH_INFLUENCE = (0.5, 0.5, 0.5, 0.5, 0.6, 0.7)  # b of BM25: 0 none, 1 all
 SATURATION = 1.2  # k1 of BM25
 COMMON = 0.9  # a word in more than this share of the documents tells nothing by its absence
+LOST = 1.0  # a word that weighs less than this in a long text is not counted as one it has
+LONG = 200  # words
 
+_PROSE, _BODY = FIELDS.index("prose"), FIELDS.index("body")
 _TIER = 4096.0  # more than any score: one word more comes first
 
 Allowed = Callable[[str], bool]
@@ -38,7 +43,11 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document and why it was found. `exact`: its name is the query."""
+    """A document and why it was found. `exact`: its name is the query.
+
+    `score` never rises down the list: its whole part counts the words (and the exactness) by which
+    the document comes first, the rest is BM25F within these.
+    """
 
     key: str
     score: float
@@ -126,9 +135,9 @@ class _Reader:
         alternatives = clause.alternatives
         if with_exact and clause.exact is not None:
             alternatives += (Alternative((clause.exact,)),)
-        return _sum([found for a in alternatives if (found := self._alternative(a))])
+        return _sum([found for a in alternatives if (found := self.alternative(a))])
 
-    def _alternative(self, alternative: Alternative) -> dict[int, float]:
+    def alternative(self, alternative: Alternative) -> dict[int, float]:
         columns = sorted((self.frequencies(term) for term in alternative.terms), key=len)
         share = alternative.percent / 100
         if len(columns) == 1:
@@ -187,19 +196,21 @@ def _score(readers: Sequence[_Reader], clauses: Sequence[Clause]) -> None:
         rarity = log(1 + (count - holders + 0.5) / (holders + 0.5))
         tier = 0.0 if holders > COMMON * count and count > 10 else _TIER
         for reader, frequencies in zip(readers, found, strict=True):
-            _accumulate(reader.values, frequencies, tier, rarity)
+            _accumulate(reader, frequencies, tier, rarity)
     for reader in readers:
         _restrict(reader, clauses)
-        if alone and clauses[0].exact is not None:
-            _promote(reader, clauses[0].exact)
+        if alone:
+            _promote(reader, clauses[0])
 
 
-def _accumulate(
-    values: dict[int, float], frequencies: dict[int, float], tier: float, rarity: float
-) -> None:
+def _accumulate(reader: _Reader, frequencies: dict[int, float], tier: float, rarity: float) -> None:
+    values, prose, body = reader.values, reader.table.lengths[_PROSE], reader.table.lengths[_BODY]
     get = values.get
     for number, frequency in frequencies.items():
-        values[number] = get(number, 0.0) + (tier + rarity * frequency / (frequency + SATURATION))
+        value = get(number, 0.0) + rarity * frequency / (frequency + SATURATION)
+        if frequency >= LOST or prose[number] + body[number] <= LONG:
+            value += tier
+        values[number] = value
 
 
 def _restrict(reader: _Reader, clauses: Sequence[Clause]) -> None:
@@ -209,10 +220,18 @@ def _restrict(reader: _Reader, clauses: Sequence[Clause]) -> None:
         reader.values = {n: value for n, value in reader.values.items() if n in kept}
 
 
-def _promote(reader: _Reader, exact: Term) -> None:
-    reader.exact = frozenset(reader.frequencies(exact))
-    for number in reader.exact:
+def _promote(reader: _Reader, clause: Clause) -> None:
+    """For the only word of a query: an exact name first, then the whole word, then its parts."""
+    numbers = set(reader.values)
+    if any(alternative.loose for alternative in clause.alternatives):
+        strict = [a for a in clause.alternatives if not a.loose]
+        numbers = set().union(*map(reader.alternative, strict))
+    if clause.exact is not None:
+        reader.exact = frozenset(reader.frequencies(clause.exact))
+    for number in numbers | reader.exact:
         reader.values[number] = reader.values.get(number, 0.0) + _TIER
+    for number in reader.exact:
+        reader.values[number] += _TIER
 
 
 def _ordered(readers: Sequence[_Reader], limit: int) -> Iterator[tuple[float, str, _Reader, int]]:
@@ -252,4 +271,4 @@ def _between(
 def _hit(query: Query, value: float, key: str, reader: _Reader, number: int) -> Hit:
     matches = [Match(clause.text, reader.fields_of(clause, number)) for clause in query.clauses]
     found = tuple(match for match in matches if match.fields)
-    return Hit(key, round(value % _TIER, 6), number in reader.exact, found)
+    return Hit(key, round(value / _TIER, 6), number in reader.exact, found)
