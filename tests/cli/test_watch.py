@@ -45,7 +45,8 @@ def test_a_save_is_told_at_once_and_a_signal_ends_it_well(
 ) -> None:
     with watching(terminal) as process:
         assert next_line(process)["event"] == "watching"
-        terminal.write("book/tide.py", "def rise():\n    return 2\n")
+        saved = terminal.write("saved.py", "def rise():\n    return 2\n")
+        saved.replace(terminal.folder / "book" / "tide.py")
         line = next_line(process)
         assert (line["event"], line["path"], line["opened"], line["closed"]) == (
             "changed",
@@ -53,7 +54,9 @@ def test_a_save_is_told_at_once_and_a_signal_ends_it_well(
             1,
             1,
         )
-        (hit,) = terminal.process("-C", "store", "symbol", "rise", "--json").json["results"]
+        found = terminal.process("-C", "store", "symbol", "rise", "--json")
+        assert found.code == 0, found
+        (hit,) = found.json["results"]
         words = ("-C", "store", "show", hit["frame_id"], "--projection", "payload")
         assert terminal.process(*words).out == b"def rise():\n    return 2"
         process.send_signal(number)
