@@ -7,7 +7,7 @@ the same write the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pcpfs.errors import Corrupt
 
@@ -44,10 +44,11 @@ _compact = json.JSONEncoder(
 
 
 def _checked(value: object) -> object:
-    if isinstance(value, str | bool | int):
+    kind = value.__class__
+    if kind is str or kind is int or kind is bool or isinstance(value, str):
         return value
     if isinstance(value, Mapping):
         return {str(key): _checked(item) for key, item in value.items() if item is not None}
-    if isinstance(value, Sequence):
+    if isinstance(value, list | tuple):
         return [_checked(item) for item in value]
-    raise TypeError(f"{_NOT_CANONICAL}, not {type(value).__name__}")
+    raise TypeError(f"{_NOT_CANONICAL}, not {kind.__name__}")

@@ -28,7 +28,8 @@ def read_front(payload: bytes) -> About:
     text = payload[:_START].decode("utf-8", "replace").removeprefix("\ufeff")
     lines = text.splitlines()
     front, rest = _split(lines)
-    title, tags = None, ()
+    title: str | None = None
+    tags: tuple[str, ...] = ()
     for number, line in enumerate(front):
         match = _KEY.fullmatch(line.rstrip())
         if match and match[1].lower() == "title":

@@ -91,12 +91,14 @@ class Facets:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        members: dict[str, Any] = {
-            name: tuple(value[name]) if isinstance(value[name], list) else value[name]
-            for name in cls.__slots__
-            if name in value
-        }
-        return cls(**members)
+        return cls(
+            title=_one(value, "title"),
+            tags=_many(value, "tags"),
+            summary=_one(value, "summary"),
+            keywords=_many(value, "keywords"),
+            anchors=_many(value, "anchors"),
+            symbols=_many(value, "symbols"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,3 +225,17 @@ def _text(moment: Instant | None) -> str | None:
 
 def _instant(text: str | None) -> Instant | None:
     return None if text is None else Instant.parse(text)
+
+
+def _one(members: Mapping[str, Any], name: str) -> str | None:
+    value = members.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"the facet {name} is a text")
+    return value
+
+
+def _many(members: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = members.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"the facet {name} is a list of texts")
+    return tuple(value)
