@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -137,7 +137,7 @@ def documents(file: File) -> Iterator[Document]:
         yield Document(s.key, s.name, s.signature, file.path, prose=s.doc, factor_percent=factor)
 
 
-def build(index: SearchIndex, files: Sequence[File]) -> dict[str, object]:
+def build(index: SearchIndex, files: Collection[File]) -> dict[str, object]:
     analyser = Analyser()
     raw = [document for file in files for document in documents(file)]
     start = time.perf_counter()
@@ -147,7 +147,7 @@ def build(index: SearchIndex, files: Sequence[File]) -> dict[str, object]:
     return {"documents": len(raw), "bytes": size, "analysed_and_written_s": round(took, 2)}
 
 
-def items(files: Sequence[File]) -> list[Symbol]:
+def items(files: Collection[File]) -> list[Symbol]:
     """Documented functions whose docstring is theirs alone and has six words to ask for."""
     everything = [s for file in files for s in file.symbols if s.is_function]
     alike = Counter(s.doc for s in everything)
@@ -164,7 +164,7 @@ def ask(index: SearchIndex, files: dict[str, File], known: Sequence[Symbol]) -> 
     chance = random.Random(7)
     six = [" ".join(chance.sample(words(s.doc), 6)) for s in known]
     first = [" ".join(words(s.doc)[:6]) for s in known]
-    others = [chance.choice(words(other.doc)) for other in known[1:] + known[:1]]
+    others = [chance.choice(words(other.doc)) for other in [*known[1:], *known[:1]]]
     pairs = zip(six, others, strict=True)
     noisy = [" ".join([*query.split()[:5], other]) for query, other in pairs]
     figures: dict[str, object] = {}

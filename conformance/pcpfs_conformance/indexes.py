@@ -88,6 +88,7 @@ class Oracle:
         columns = columns or [() for _ in FIELDS]
         assert tuple(table.totals) == tuple(map(sum, columns))
         assert tuple(table.holders) == tuple(len(c) - c.count(0) for c in columns)
+        assert list(table.keys) == [table.keys[n] for n in range(len(table.keys))]
         live = [n for n in range(len(table.keys)) if n not in table.dead]
         found = {
             table.keys[n]: (tuple(column[n] for column in table.lengths), table.factors[n])

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from heapq import merge
-from itertools import accumulate, groupby, repeat
+from itertools import accumulate, chain, groupby, repeat
 from pathlib import Path
 from struct import error as StructError
 from typing import overload
@@ -245,6 +245,9 @@ class _Keys(Sequence[str]):
 
     def __len__(self) -> int:
         return self._bases[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(reader.keys() for reader in self._readers)
 
     @overload
     def __getitem__(self, number: int) -> str: ...

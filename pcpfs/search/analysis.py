@@ -31,7 +31,8 @@ VERSION = 1
 EXACT = "="
 """Starts the term of a whole name: `=model.save` and `=save` for the symbol `Model.save`."""
 
-_REMEMBERED = 1_000_000
+_REMEMBERED = 500_000
+_TAILS = 8  # of a dotted name are exact names too
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
 _NAME, _SIGNATURE, _PATH, _TITLE, _PROSE, _BODY = range(len(FIELDS))
 _SHIFTED = tuple(tuple(count << 8 * field for count in range(256)) for field in range(len(FIELDS)))
@@ -193,4 +194,5 @@ def dotted_term(name: str) -> str:
 
 def _exact_terms(name: str) -> list[str]:
     pieces = name.replace("::", ".").split(".")
-    return [EXACT + fold(".".join(pieces[start:])) for start in range(len(pieces))]
+    starts = {0, *range(max(0, len(pieces) - _TAILS), len(pieces))}
+    return [EXACT + fold(".".join(pieces[start:])) for start in sorted(starts)]

@@ -93,15 +93,20 @@ def parse(text: str) -> Query:
     """Read a query; never raises."""
     phrases = tuple(dict.fromkeys(p.strip() for p in _PHRASE.findall(text) if p.strip()))
     clauses: dict[str, Clause] = {}
+    for clause in _all_clauses(text, phrases):
+        clauses.setdefault(clause.text.casefold(), clause)
+        if len(clauses) == MOST_CLAUSES:
+            break
+    return Query(text, _without_stop_words(tuple(clauses.values())), phrases)
+
+
+def _all_clauses(text: str, phrases: Iterable[str]) -> Iterator[Clause]:
     for phrase in phrases:
-        for clause in _phrase_clauses(phrase):
-            clauses.setdefault(clause.text.casefold(), clause)
+        yield from _phrase_clauses(phrase)
     for word in _PHRASE.sub(" ", text).replace('"', " ").split():
         found = _clause(word)
         if found is not None:
-            clauses.setdefault(found.text.casefold(), found)
-    kept = tuple(clauses.values())[:MOST_CLAUSES]
-    return Query(text, _without_stop_words(kept), phrases)
+            yield found
 
 
 def _without_stop_words(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:

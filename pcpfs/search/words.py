@@ -25,6 +25,11 @@ _RUNS = re.compile(
 _NUMBERED = re.compile("[A-Za-z][0-9]|[0-9][A-Za-z]")
 _MARKED = re.compile(r"[A-Za-z]{1,3}(?:\+\+|#)(?![A-Za-z0-9_])")  # C++, C#, g++
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
+_WORD = re.compile(
+    "[\\w\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0711\u0730-\u074a\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f71-\u0f87"
+    "\u102b-\u103e\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+"
+)  # letters, digits, `_` and the marks that belong to letters, which `\\w` leaves out
 _CJK = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
@@ -48,17 +53,8 @@ def words_of(chunk: str) -> list[str]:
     """The words of a chunk as written, CJK runs apart."""
     if chunk.isascii():
         return _ASCII_WORD.findall(chunk)
-    pieces: list[str] = []
-    for word in _spaced(unicodedata.normalize("NFKC", chunk)).split():
-        pieces.extend(piece for piece in _CJK.split(word) if piece)
-    return pieces
-
-
-def _spaced(text: str) -> str:
-    """The text with a space for every character that belongs to no word; marks do."""
-    return "".join(
-        c if c.isalnum() or c == "_" or unicodedata.category(c)[0] == "M" else " " for c in text
-    )
+    words = _WORD.findall(unicodedata.normalize("NFKC", chunk))
+    return [piece for word in words for piece in _CJK.split(word) if piece]
 
 
 def marked(chunk: str) -> list[str]:

@@ -124,7 +124,10 @@ def test_a_phrase_goes_over_lines() -> None:
 
 
 def test_the_phrase_filter_reads_the_texts_of_a_key() -> None:
-    texts = {"a": ["one two", b"three four"], "b": ["one", "two three four"]}
+    texts: dict[str, list[bytes | str]] = {
+        "a": ["one two", b"three four"],
+        "b": ["one", "two three four"],
+    }
     allowed = phrase_filter(parse('"one two" "three four"'), lambda key: texts[key])
     assert allowed is not None
     assert [allowed("a"), allowed("b")] == [True, False]

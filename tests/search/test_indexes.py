@@ -16,7 +16,7 @@ from pcpfs_conformance.indexes import (
 )
 from pcpfs_index.memory import engine as memory
 from pcpfs_index.whoosh_engine import engine as whoosh
-from whoosh.index import open_dir
+from whoosh.index import open_dir  # type: ignore[import-untyped]
 
 from pcpfs.errors import Corrupt
 from pcpfs.ports import SearchEngine
