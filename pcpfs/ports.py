@@ -117,9 +117,10 @@ NO_POSTINGS = Postings((), b"")
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
     """What an index knows of its documents, by document number: `keys[n]`, `factors[n]` (percent),
-    `lengths[f][n]`. Numbers in `dead` stand for documents that are gone. Exact and of the live ones:
-    how many there are (`count`), how many have words in each field (`holders`), and how many words
-    these are together (`totals`).
+    `lengths[f][n]`. Numbers in `dead` stand for documents that are gone.
+
+    Exact, and of the live ones only: how many there are (`count`), how many have words in each
+    field (`holders`), and how many words these are together (`totals`).
     """
 
     keys: Sequence[str]
