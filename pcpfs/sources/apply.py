@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -92,6 +92,7 @@ class Applier:
     """Applies plans to one root within a transaction of its caller.
 
     `cache` is what was known of the root's files before the scan that the plan is made from.
+    `flushed` is called whenever a part has become durable, before the rest goes on.
     """
 
     store: Store
@@ -100,6 +101,7 @@ class Applier:
     transaction: Transaction
     root: Root
     cache: StatCache
+    flushed: Callable[[], None]
     applied: Applied = field(default_factory=Applied)
 
     def apply(
@@ -121,6 +123,7 @@ class Applier:
                 progress.step(f"reading {self.root.name}", done, total)
             if done < total:
                 self.transaction.flush()
+                self.flushed()
         return self.applied
 
     def _read(

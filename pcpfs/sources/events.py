@@ -13,43 +13,18 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
-from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver, ObservedWatch
+from watchdog.events import FileSystemEvent
 
+from pcpfs.sources.observation import Observation
 from pcpfs.sources.scan import VCS_FOLDERS
 from pcpfs.sources.scanned import Prefixes
 
 _log = logging.getLogger(__name__)
-_EVENTS: list[type[FileSystemEvent]] = [
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-]
 _HEAD_FILES = (".git/HEAD", ".git/logs/HEAD")
 _CHECK_SECONDS = 1.0
 _COUNT_SECONDS = 10.0
@@ -61,7 +36,7 @@ class Doubt(StrEnum):
     OVERFLOW = "overflow"
     DIRECTORY = "directory"
     HEAD = "head"
-    ROOT = "root"
+    RESTART = "restart"
     POLL = "poll"
 
 
@@ -85,9 +60,8 @@ class Watcher:
         self.polling = False
         self._without = Prefixes(os.path.abspath(path) for path in without)
         self._poll_seconds = poll_seconds
-        self._roots: dict[Path, _Root] = {}
-        self._observer: BaseObserver | None = None
-        self._descriptors: frozenset[str] = frozenset()
+        self._roots: dict[Path, tuple[int, int] | None] = {}
+        self._observation: Observation | None = None
         self._overflows = _Overflows(self._on_overflow)
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -99,29 +73,21 @@ class Watcher:
         """Begin to watch; returns when the watches are in place."""
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         logging.getLogger("watchdog.observers").addHandler(self._overflows)
-        before = frozenset(watch_counts())
-        try:
-            self._observer = Observer()
-            self._observer.start()
-        except OSError as error:
-            self._poll(f"the system gives no file events ({error.strerror})")
-        self._descriptors = frozenset(watch_counts()) - before
-        self.cover(roots)
+        self._roots = dict.fromkeys(roots)
+        self._observe()
 
     def cover(self, roots: Iterable[Path]) -> None:
-        """From now on watch exactly these directories; those that stay are not interrupted."""
+        """From now on watch exactly these directories; if they are others, all are in doubt."""
         wanted = set(roots)
-        for root in [root for root in self._roots if root not in wanted]:
-            self._unschedule(self._roots.pop(root))
-        for root in sorted(wanted - self._roots.keys()):
-            self._roots[root] = _Root(root)
-            self._schedule(self._roots[root])
-        self._count_watches()
+        if wanted != self._roots.keys():
+            self._roots = dict.fromkeys(wanted)
+            self._observe()
+            self._doubt_all(Doubt.RESTART)
 
     def stop(self) -> None:
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
+        """End all threads; nothing more is noticed."""
+        if self._observation is not None:
+            self._observation.end()
         logging.getLogger("watchdog.observers").removeHandler(self._overflows)
 
     def wake(self) -> None:
@@ -144,22 +110,56 @@ class Watcher:
         self._check(time.monotonic())
         with self._lock:
             noticed, self._noticed = self._noticed, {}
-        return noticed
+        return {root: found for root, found in noticed.items() if root in self._roots}
 
-    def _note(self, root: Path, path: str | None = None, doubt: Doubt | None = None) -> None:
-        with self._lock:
-            first = not self._noticed
-            noticed = self._noticed.setdefault(root, Noticed())
-            noticed.paths.update(() if path is None else (path,))
-            noticed.doubts.update(() if doubt is None else (doubt,))
-        if first:
-            self._bell.put(None)
+    def take_count(self, missing: tuple[int, int] | None) -> None:
+        """Poll from now on if watches were missing twice; once may be a directory just made."""
+        if missing and self._short:
+            self._poll(f"only {missing[0]:,} of {missing[1]:,} directories can be watched")
+        self._short = missing is not None
+        self._grown = self._short
+        self._next_count = time.monotonic() + (_CHECK_SECONDS if missing else _COUNT_SECONDS)
 
-    def on_event(self, root: Path, event: FileSystemEvent) -> None:
-        """Take one event of watchdog; called in its thread."""
-        for location in (event.src_path, event.dest_path):
-            path = _below(root, os.fsdecode(location)) if location else None
-            if path is None or os.fsdecode(location) in self._without:
+    def _observe(self) -> None:
+        """Watch anew what is there now."""
+        if self._observation is not None:
+            self._observation.end()
+        self._observation = None
+        self._roots = {root: _identity(root) for root in sorted(self._roots)}
+        present = [root for root, identity in self._roots.items() if identity]
+        try:
+            self._observation = Observation(present, self._on_event)
+        except OSError as error:
+            self._poll(f"the system gives no file events ({error.strerror})")
+        else:
+            self.take_count(self._observation.missing_watches())
+
+    def _check(self, now: float) -> None:
+        """See to it that events still come, and from what stands at the roots' paths now."""
+        if self.polling and now >= self._next_poll:
+            self._next_poll = now + self._poll_seconds
+            self._doubt_all(Doubt.POLL)
+        if now < self._next_check:
+            return
+        self._next_check = now + _CHECK_SECONDS
+        moved = any(_identity(root) != identity for root, identity in self._roots.items())
+        if moved or not (self._observation is None or self._observation.is_alive()):
+            self._observe()
+            self._doubt_all(Doubt.RESTART)
+        elif self._observation and self._grown and not self.polling and now >= self._next_count:
+            self.take_count(self._observation.missing_watches())
+
+    def _poll(self, why: str) -> None:
+        if not self.polling:
+            self.notes.append(f"{why}: looking every {self._poll_seconds:g} s instead")
+            _log.warning("%s", self.notes[-1])
+        self.polling = True
+
+    def _on_event(self, root: Path, event: FileSystemEvent) -> None:
+        """Take one event; called in watchdog's thread."""
+        for location in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
+            path = _below(root, location)
+            if path is None or location in self._without:
                 continue
             if not VCS_FOLDERS.isdisjoint(path.split("/")):
                 if path.endswith(_HEAD_FILES):
@@ -171,83 +171,20 @@ class Watcher:
                 self._note(root, path)
 
     def _on_overflow(self) -> None:
+        self._doubt_all(Doubt.OVERFLOW)
+
+    def _doubt_all(self, doubt: Doubt) -> None:
         for root in tuple(self._roots):
-            self._note(root, doubt=Doubt.OVERFLOW)
+            self._note(root, doubt=doubt)
 
-    def _schedule(self, root: _Root) -> None:
-        root.identity = _identity(root.path)
-        if self._observer is None or root.identity is None:
-            return
-        try:
-            root.watch = self._observer.schedule(
-                _Forward(self, root.path), str(root.path), recursive=True, event_filter=_EVENTS
-            )
-        except OSError as error:
-            self._poll(f"{root.path} cannot be watched ({error.strerror})")
-
-    def _unschedule(self, root: _Root) -> None:
-        if self._observer is not None and root.watch is not None:
-            self._observer.unschedule(root.watch)
-        root.watch = None
-
-    def _check(self, now: float) -> None:
-        """See to it that what is watched is still what stands at the root's path."""
-        if self.polling and now >= self._next_poll:
-            self._next_poll = now + self._poll_seconds
-            for root in tuple(self._roots):
-                self._note(root, doubt=Doubt.POLL)
-        if now < self._next_check:
-            return
-        self._next_check = now + _CHECK_SECONDS
-        for watched in self._roots.values():
-            if _identity(watched.path) != watched.identity:
-                self._unschedule(watched)
-                self._schedule(watched)
-                self._note(watched.path, doubt=Doubt.ROOT)
-        if self._grown and now >= self._next_count:
-            self._count_watches()
-
-    def _count_watches(self) -> None:
-        """Compare watches with directories: running out of them is silent."""
-        self._grown = False
-        self._next_count = time.monotonic() + _COUNT_SECONDS
-        if self._descriptors and not self.polling:
-            wanted = directories_below(root.path for root in self._roots.values() if root.watch)
-            counts = watch_counts()
-            self.take_count(sum(counts.get(fd, 0) for fd in self._descriptors), wanted)
-
-    def take_count(self, placed: int, wanted: int) -> None:
-        """Poll from now on if watches were missing twice; once may be a directory just made."""
-        if placed < wanted and self._short:
-            self._poll(f"only {placed:,} of {wanted:,} directories can be watched")
-        self._short = placed < wanted
-        if self._short:
-            self._grown = True
-            self._next_count = time.monotonic() + _CHECK_SECONDS
-
-    def _poll(self, why: str) -> None:
-        if not self.polling:
-            self.notes.append(f"{why}: looking every {self._poll_seconds:g} s instead")
-            _log.warning("%s", self.notes[-1])
-        self.polling = True
-
-
-@dataclass(slots=True)
-class _Root:
-    path: Path
-    identity: tuple[int, int] | None = None
-    watch: ObservedWatch | None = None
-
-
-class _Forward(FileSystemEventHandler):
-    """Gives the events of one root to the watcher."""
-
-    def __init__(self, watcher: Watcher, root: Path) -> None:
-        self._watcher = watcher
-        self._root = root
-
-    def dispatch(self, event: FileSystemEvent) -> None:
-        self._watcher.on_event(self._root, event)
+    def _note(self, root: Path, path: str | None = None, doubt: Doubt | None = None) -> None:
+        with self._lock:
+            first = not self._noticed
+            noticed = self._noticed.setdefault(root, Noticed())
+            noticed.paths.update(() if path is None else (path,))
+            noticed.doubts.update(() if doubt is None else (doubt,))
+        if first:
+            self._bell.put(None)
 
 
 class _Overflows(logging.Handler):
@@ -260,26 +197,6 @@ class _Overflows(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if "overflow" in record.getMessage():
             self._heard()
-
-
-def directories_below(roots: Iterable[Path]) -> int:
-    """How many directories there are to watch, those roots included."""
-    paths = {os.path.abspath(root) for root in roots}
-    above = Prefixes(paths)
-    outermost = [path for path in paths if os.path.dirname(path) not in above]
-    return sum(sum(1 for _ in os.walk(path)) for path in outermost)
-
-
-def watch_counts() -> Mapping[str, int]:
-    """The inotify descriptors of this process with their number of watches; none elsewhere."""
-    counts = {}
-    with suppress(OSError):
-        for descriptor in os.listdir("/proc/self/fdinfo"):
-            with suppress(OSError):
-                text = Path("/proc/self/fdinfo", descriptor).read_text("ascii", "replace")
-                if os.readlink(f"/proc/self/fd/{descriptor}") == "anon_inode:inotify":
-                    counts[descriptor] = text.count("inotify wd:")
-    return counts
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

@@ -22,6 +22,7 @@ from pcpfs.sources.roots import Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
+from pcpfs.store.index_process import IndexProcess
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
@@ -69,6 +70,7 @@ class Sources:
         self.roots = Roots(store)
         self.registry: AdapterRegistry = installed_registry()
         self._pool = ExtractionPool(installed_registry)
+        self._indexer: IndexProcess | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +85,8 @@ class Sources:
 
     def close(self) -> None:
         self._pool.close()
+        if self._indexer is not None:
+            self._indexer.finish()
 
     def warm(self) -> None:
         """Start the workers now, for those who watch."""
@@ -138,7 +142,9 @@ class Sources:
         settled, contents = self._settle(root, found)
         known = self._known(root, settled)
         todo = self._planned(root, known, settled, contents)
-        applier = Applier(self.store, self.registry, self._pool, transaction, root, cache)
+        applier = Applier(
+            self.store, self.registry, self._pool, transaction, root, cache, self._index_beside
+        )
         applied = applier.apply(todo, contents, progress)
         missed = {skip.path for skip in applied.skipped if skip.reason is not Reason.NO_SYMBOLS}
         remembered = _without(settled, missed)
@@ -255,8 +261,18 @@ class Sources:
         files, symbols = self.roots.counts(item.root)
         return replace(item.report, files=files, symbols=symbols)
 
+    def _index_beside(self) -> None:
+        """Let another process index what is durable, while this one reads on."""
+        if self._indexer is None:
+            self._indexer = IndexProcess.start(self.store.path)
+        else:
+            self._indexer.look()
+
     def _index(self, progress: Progress | None) -> None:
         """Take what waits into the text indexes, so that the next search need not."""
+        if self._indexer is not None:
+            self._indexer.finish()
+            self._indexer = None
         session = Session(self.store, self.actor)
         try:
             session.flush_indexes(progress)

@@ -5,6 +5,7 @@ Events say where to look, the debounce says when, digests decide what happened.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from pcpfs.sources.roots import Root
 from pcpfs.sources.service import Done, Sources
 
 _LONGEST_SLEEP = 1.0
+_EMPTY_MICROSECONDS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,11 @@ class Watch:
         watched.debounce, task = watched.debounce.due(time.monotonic())
         if task is None or self._stop.is_set():
             return
-        paths = None if isinstance(task, Reconcile) else task.paths
+        paths = None
+        if not isinstance(task, Reconcile):
+            waiting = {path for path in task.paths if self._is_being_written(watched.root, path)}
+            paths = task.paths - waiting
+            watched.debounce = watched.debounce.noticed(waiting, False, time.monotonic())
         before = {skip.path for skip in self._sources.roots.skipped(watched.root)}
         try:
             done, report = self._sources.look(watched.root, paths)
@@ -110,6 +116,15 @@ class Watch:
         self._report(done, before)
         for warning in report.warnings:
             self._tell(WatchLine("note", watched.root.name, message=warning))
+
+    def _is_being_written(self, root: Root, path: str) -> bool:
+        """A file that was emptied a moment ago is about to be filled: many programs save so."""
+        try:
+            found = os.stat(root.path / path)
+        except OSError:
+            return False
+        age = self._sources.store.clock.now().microseconds - found.st_mtime_ns // 1000
+        return found.st_size == 0 and 0 <= age < _EMPTY_MICROSECONDS
 
     def _complain(self, watched: _Watched, message: str) -> None:
         """Say a trouble once, not at every attempt."""

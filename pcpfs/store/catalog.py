@@ -246,7 +246,9 @@ class Catalog:
 
     def pending(self, scope: str, past: int) -> list[Pending]:
         rows = self.query(
-            "SELECT * FROM pending WHERE scope = ? AND past = ? ORDER BY key", (scope, past)
+            "SELECT pending.* FROM pending LEFT JOIN document USING (key) "
+            "WHERE pending.scope = ? AND pending.past = ? ORDER BY document.page_id, key",
+            (scope, past),
         )
         return [Pending(*row) for row in rows]
 

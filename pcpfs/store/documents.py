@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.ids import Digest, PageId, RevisionId
-from pcpfs.model.names import Namespace, source_path
+from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Revision
 from pcpfs.search.analysis import Document
 from pcpfs.store.catalog import Catalog
@@ -26,6 +28,7 @@ _LESS = re.compile(
 
 _LESS_PERCENT = 50
 _KEPT_PAYLOADS = 64
+_CHUNK = 400
 
 
 class Documents:
@@ -37,13 +40,16 @@ class Documents:
         self._payloads: OrderedDict[Digest, bytes] = OrderedDict()
 
     def document(self, scope: str, key: str) -> Document | None:
-        """The document of a key; None where its files are missing or damaged (fsck names them)."""
-        try:
-            if key.startswith("rev_"):
-                return self._body(Namespace(scope), RevisionId(key))
-            return self._symbol(Namespace(scope), key)
-        except (Corrupt, NotFound):
-            return None
+        """The document of one key; None where its files are missing or damaged."""
+        return next(self.documents(scope, [key]), None)
+
+    def documents(self, scope: str, keys: Iterable[str]) -> Iterator[Document]:
+        """The documents of many keys, in parts; those of a page one after another, so that its
+        payload is read once. What is missing or damaged is passed over (fsck names it)."""
+        waiting = iter(keys)
+        while part := list(islice(waiting, _CHUNK)):
+            yield from self._symbols(Namespace(scope), [key for key in part if not _is_body(key)])
+            yield from self._bodies(Namespace(scope), [key for key in part if _is_body(key)])
 
     def payload(self, namespace: Namespace, digest: Digest) -> bytes:
         """Payload bytes; the last few are kept."""
@@ -53,48 +59,69 @@ class Documents:
                 self._payloads.popitem(last=False)
         return self._payloads[digest]
 
-    def _body(self, namespace: Namespace, revision_id: RevisionId) -> Document | None:
+    def _bodies(self, namespace: Namespace, keys: Sequence[str]) -> Iterator[Document]:
         rows = self.catalog.query(
-            "SELECT page.* FROM page JOIN revision USING (page_id) WHERE revision.revision_id = ?",
-            (revision_id,),
+            "SELECT revision.revision_id, revision.digest, page.* FROM revision "
+            f"JOIN page USING (page_id) WHERE revision.revision_id IN ({_marks(keys)})",
+            keys,
         )
-        if not rows:
-            return None
-        page = PageRow(*rows[0])
-        body = self._objects.revision(namespace, PageId(page.page_id), revision_id)
-        raw = self.payload(namespace, body.payload.ref) if body.payload else b""
-        return (
-            _source_body(revision_id, page, body, raw)
-            if page.is_source
-            else _authored_body(revision_id, page, body, raw)
-        )
+        for revision, digest, *columns in rows:
+            page = PageRow(*columns)
+            try:
+                raw = self.payload(namespace, Digest(digest)) if digest else b""
+                if page.is_source:
+                    yield _source_body(revision, page, raw)
+                else:
+                    body = self._objects.revision(
+                        namespace, PageId(page.page_id), RevisionId(revision)
+                    )
+                    yield _authored_body(revision, page, body, raw)
+            except (Corrupt, NotFound):
+                continue
 
-    def _symbol(self, namespace: Namespace, key: str) -> Document | None:
-        found = self.catalog.frames("doc_key = ?", (key,))
-        if not found:
-            return None
-        frame = found[-1]
-        body = self._objects.revision(
-            namespace, PageId(frame.page_id), RevisionId(frame.revision_id)
+    def _symbols(self, namespace: Namespace, keys: Sequence[str]) -> Iterator[Document]:
+        rows = self.catalog.query(
+            "SELECT revision.digest, page.path, frame.* FROM frame "
+            "JOIN page ON page.page_id = frame.page_id "
+            "JOIN revision ON revision.revision_id = frame.revision_id "
+            f"WHERE frame.doc_key IN ({_marks(keys)}) ORDER BY frame.page_id",
+            keys,
         )
-        _, path = source_path(body.source_refs[0])
-        return Document(
-            key,
-            name=frame.qualified_name,
-            signature=frame.signature,
-            path=path,
-            prose=self._documentation(namespace, frame, body),
-            factor_percent=_factor(path),
-        )
+        given: set[str] = set()
+        for digest, path, *columns in rows:
+            frame = FrameRow(*columns)
+            key = frame.doc_key or ""
+            if key in given:
+                continue
+            given.add(key)
+            try:
+                documentation = self._documentation(namespace, frame, Digest(digest))
+            except (Corrupt, NotFound):
+                continue
+            yield Document(
+                key,
+                name=frame.qualified_name,
+                signature=frame.signature,
+                path=path,
+                prose=documentation,
+                factor_percent=_factor(path),
+            )
 
-    def _documentation(self, namespace: Namespace, frame: FrameRow, body: Revision) -> str:
-        if frame.doc_a is None or frame.doc_b is None or body.payload is None:
+    def _documentation(self, namespace: Namespace, frame: FrameRow, digest: Digest) -> str:
+        if frame.doc_a is None or frame.doc_b is None:
             return frame.doc
-        raw = self.payload(namespace, body.payload.ref)[frame.doc_a : frame.doc_b]
-        return decoded(raw)
+        return decoded(self.payload(namespace, digest)[frame.doc_a : frame.doc_b])
 
 
-def _authored_body(revision_id: RevisionId, page: PageRow, body: Revision, raw: bytes) -> Document:
+def _marks(keys: Sequence[str]) -> str:
+    return ", ".join("?" * len(keys))
+
+
+def _is_body(key: str) -> bool:
+    return key.startswith("rev_")
+
+
+def _authored_body(revision_id: str, page: PageRow, body: Revision, raw: bytes) -> Document:
     prose = raw if _is_text(raw) else b""
     facets = body.facets
     about = " ".join([facets.title or page.title, *facets.tags, *facets.keywords])
@@ -106,11 +133,10 @@ def _authored_body(revision_id: RevisionId, page: PageRow, body: Revision, raw: 
     )
 
 
-def _source_body(revision_id: RevisionId, page: PageRow, body: Revision, raw: bytes) -> Document:
+def _source_body(revision_id: str, page: PageRow, raw: bytes) -> Document:
     path = page.path or ""
-    media_type = body.payload.media_type if body.payload else ""
+    is_prose = _PROSE.fullmatch(page.media_type or "") is not None
     text = decoded(raw)
-    is_prose = _PROSE.fullmatch(media_type) is not None
     return Document(
         revision_id,
         path=path,

@@ -33,7 +33,7 @@ from pcpfs.store.references import Reference, resolve
 from pcpfs.store.search_request import MOST_RESULTS, NOW, PROJECTIONS, Filters, Search
 from pcpfs.store.store import Store
 from pcpfs.store.symbol_search import SymbolSearch
-from pcpfs.store.text_indexes import TextIndexes, engine_named
+from pcpfs.store.text_indexes import TextIndexes
 from pcpfs.store.text_search import TextSearch
 from pcpfs.store.tree import wanted_files
 from pcpfs.store.writes import Draft, Writes
@@ -85,10 +85,10 @@ class Session:
         self._pinned: tuple[tuple[int, Instant], Catalog] | None = None
         self._indexes = TextIndexes(
             store.disposable / "index",
-            engine_named(store.config.index),
+            store.config.index,
             store.disk,
             lambda: user_secret(store.disk, store.entropy),
-            lambda scope, key: self._documents().document(scope, key),
+            lambda scope, keys: self._documents().documents(scope, keys),
         )
         self._kept_documents: Documents | None = None
 

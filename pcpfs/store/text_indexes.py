@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -45,25 +46,30 @@ def engine_named(name: str) -> SearchEngine:
 class TextIndexes:
     """Opens, flushes and overlays the indexes below one folder.
 
-    `document` gives the texts of a key, or None if nothing can be read of it. `secret` is known to
-    this machine's user only: an index without the stamp that it makes is never opened.
+    `documents` gives the texts of the keys of a scope, without those of which nothing can be
+    read. `secret` is known to this machine's user only: an index without the stamp that it makes
+    is never opened.
     """
 
     def __init__(
         self,
         folder: Path,
-        engine: SearchEngine,
+        engine: str,
         disk: Disk,
         secret: Callable[[], bytes],
-        document: Callable[[str, str], Document | None],
+        documents: Callable[[str, Iterable[str]], Iterator[Document]],
     ) -> None:
         self._folder = folder
-        self._engine = engine
+        self._engine_name = engine
         self._disk = disk
         self._secret = secret
-        self._document = document
+        self._documents = documents
         self._analyser = Analyser()
         self._open: dict[tuple[str, int], tuple[SearchIndex, str]] = {}
+
+    @cached_property
+    def _engine(self) -> SearchEngine:
+        return engine_named(self._engine_name)
 
     def close(self) -> None:
         for index, _ in self._open.values():
@@ -78,12 +84,12 @@ class TextIndexes:
         index = self._index(catalog, scope, past)
         if index is None:
             pending = catalog.pending(scope, past)
-            return [self._overlay([row for row in pending if not row.removed])]
+            return [self._overlay(scope, pending)]
         pending = catalog.pending(scope, past)
         if not pending:
             return [index]
         masked = Masked(index, frozenset(row.key for row in pending))
-        return [masked, self._overlay([row for row in pending if not row.removed])]
+        return [masked, self._overlay(scope, pending)]
 
     def flush(
         self, catalog: Catalog, scope: str, past: int, progress: Progress | None
@@ -103,7 +109,7 @@ class TextIndexes:
             return
         removed = [row.key for row in pending if row.removed]
         added = [row for row in pending if not row.removed]
-        index.update(self._analysed(added, progress), removed, _stamp(catalog))
+        index.update(self._analysed(scope, added, progress), removed, _stamp(catalog))
         flushed = str(catalog.generation)
         self._open[scope, past] = (index, flushed)
         with catalog.writing():
@@ -114,18 +120,18 @@ class TextIndexes:
             )
 
     def _analysed(
-        self, rows: Sequence[Pending], progress: Progress | None
+        self, scope: str, rows: Sequence[Pending], progress: Progress | None
     ) -> Iterator[AnalysedDocument]:
-        for number, row in enumerate(rows):
-            document = self._document(row.scope, row.key)
-            if document is not None:
-                yield self._analyser.analyse(document)
+        found = self._documents(scope, [row.key for row in rows])
+        for number, document in enumerate(found):
+            yield self._analyser.analyse(document)
             if progress is not None and number % 500 == 0:
                 progress.step("index", number, len(rows))
 
-    def _overlay(self, rows: Iterable[Pending]) -> SearchIndex:
+    def _overlay(self, scope: str, rows: Iterable[Pending]) -> SearchIndex:
+        added = [row for row in rows if not row.removed]
         index = engine_named("memory").open(self._folder)
-        index.update(self._analysed(list(rows), None), (), "")
+        index.update(self._analysed(scope, added, None), (), "")
         return index
 
     def _index(self, catalog: Catalog, scope: str, past: int) -> SearchIndex | None:
@@ -194,13 +200,8 @@ class Masked:
 
     def __init__(self, index: SearchIndex, hidden: frozenset[str]) -> None:
         self._index = index
-        table = index.documents()
-        self._hidden = frozenset(
-            number
-            for number, key in enumerate(table.keys)
-            if key in hidden and number not in table.dead
-        )
-        self._table = self._without(table)
+        self._hidden = index.find(hidden)
+        self._table = self._without(index.documents())
 
     def stamp(self) -> str:
         return self._index.stamp()
@@ -212,6 +213,9 @@ class Masked:
 
     def documents(self) -> DocumentTable:
         return self._table
+
+    def find(self, keys: Iterable[str]) -> Set[int]:
+        return self._index.find(keys) - self._hidden
 
     def postings(self, term: str) -> Postings:
         found = self._index.postings(term)

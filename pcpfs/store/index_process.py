@@ -1,0 +1,68 @@
+"""Text indexing beside a large `add`: another process takes in what the catalog says is pending.
+
+It is an ordinary reader of the catalog and takes the index lock like everybody; if it cannot start
+or dies, nothing is lost: whatever is still pending is indexed later.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pcpfs.errors import PcpfsError
+from pcpfs.store.session import Session
+from pcpfs.store.store import Store
+
+_BOOT = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from pcpfs.store.index_process import serve; serve(sys.argv[1])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProcess:
+    """A running indexer of one store."""
+
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(cls, store: Path) -> Self | None:
+        """None where no process can be started."""
+        command = [sys.executable, "-P", "-c", _BOOT, str(store), *filter(None, sys.path)]
+        try:
+            quiet = subprocess.DEVNULL
+            return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet))
+        except OSError:
+            return None
+
+    def look(self) -> None:
+        """Tell it that there may be something pending."""
+        pipe = self.process.stdin
+        assert pipe is not None, "it was started with a pipe"
+        try:
+            pipe.write(b"\n")
+            pipe.flush()
+        except OSError:
+            return  # it is gone; what is pending stays pending
+
+    def finish(self) -> None:
+        """Let it take in what is pending, and wait for its end."""
+        self.process.communicate()
+
+
+def serve(store: str) -> None:
+    """Flush whenever a line comes, and once more at the end of the input."""
+    with Store.open(Path(store)) as opened:
+        session = Session(opened, opened.owner)
+        try:
+            session.flush_indexes()
+            for _ in sys.stdin.buffer:
+                session.flush_indexes()
+            session.flush_indexes()
+        except PcpfsError:
+            return  # disposable: the caller flushes what is left
+        finally:
+            session.close()
