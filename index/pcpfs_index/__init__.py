@@ -1,0 +1,1 @@
+"""Search engines: each module with an `engine` behind the entry point group `pcpfs.indexes`."""

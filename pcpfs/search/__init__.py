@@ -1,0 +1,1 @@
+"""Text search: analysis, queries, ranking, excerpts. Engines that keep postings are parts."""

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from pcpfs_conformance.index_mutants import MUTANTS, Faithful, Mutated
+from pcpfs_conformance.index_oracle import Oracle, document
 from pcpfs_conformance.indexes import (
     DurableSearchIndexContract,
-    Oracle,
     SearchIndexContract,
     broken_promises,
-    document,
 )
 from pcpfs_index.memory import engine as memory
 from pcpfs_index.whoosh_engine import engine as whoosh
