@@ -86,8 +86,7 @@ class Watcher:
 
     def stop(self) -> None:
         """End all threads; nothing more is noticed."""
-        if self._observation is not None:
-            self._observation.end()
+        self._end_observation()
         logging.getLogger("watchdog.observers").removeHandler(self._overflows)
 
     def wake(self) -> None:
@@ -122,9 +121,7 @@ class Watcher:
 
     def _observe(self) -> None:
         """Watch anew what is there now."""
-        if self._observation is not None:
-            self._observation.end()
-        self._observation = None
+        self._end_observation()
         self._roots = {root: _identity(root) for root in sorted(self._roots)}
         present = [root for root, identity in self._roots.items() if identity]
         try:
@@ -133,6 +130,11 @@ class Watcher:
             self._poll(f"the system gives no file events ({error.strerror})")
         else:
             self.take_count(self._observation.missing_watches())
+
+    def _end_observation(self) -> None:
+        ended, self._observation = self._observation, None
+        if ended is not None:
+            ended.end()
 
     def _check(self, now: float) -> None:
         """See to it that events still come, and from what stands at the roots' paths now."""

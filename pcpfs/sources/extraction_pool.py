@@ -243,7 +243,7 @@ class _Worker:
     def start(cls, factory: RegistryFactory) -> _Worker:
         ours, theirs = Pipe()
         search = [entry for entry in sys.path if entry]
-        command = [sys.executable, "-P", "-c", _BOOT, str(theirs.fileno()), *search]
+        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), *search]
         with theirs:
             process = subprocess.Popen(
                 command,

@@ -52,6 +52,7 @@ class Observation:
 
     def __init__(self, roots: Iterable[Path], heard: Heard) -> None:
         self._roots = tuple(roots)
+        self._threads: list[BaseThread] = []
         threads, descriptors = set(threading.enumerate()), watch_counts().keys()
         self._observer = Observer()
         try:
@@ -78,14 +79,18 @@ class Observation:
         return (placed, wanted) if placed < wanted else None
 
     def end(self) -> None:
-        """Stop all threads; where the bookkeeping fails, one is left that waits for nothing."""
+        """Stop all threads; where the bookkeeping fails, one is left that waits for nothing.
+
+        (The observer must not be told twice: it would wait for that one.)
+        """
         try:
             self._observer.stop()
             self._observer.join()
         except KeyError:
-            for emitter in self._observer.emitters:
+            for thread in self._threads:
                 with suppress(KeyError):
-                    emitter.stop()
+                    if thread is not self._observer:
+                        thread.stop()
 
 
 class _Forward(FileSystemEventHandler):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.sources import events
-from pcpfs.sources.events import Doubt, Noticed, Watcher, directories_below
+from pcpfs.sources.events import Doubt, Noticed, Watcher
+from pcpfs.sources.observation import directories_below, watch_counts
 
 PATIENCE = 10.0
 
@@ -150,9 +150,9 @@ def test_a_store_inside_a_root_is_passed_over(root: Path) -> None:
 def test_a_root_that_is_replaced_is_watched_anew(watcher: Watcher, root: Path) -> None:
     watcher.start([root])
     root.rename(root.parent / "away")
-    until(watcher, root, lambda total: Doubt.ROOT in total.doubts)
+    until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
     root.mkdir()
-    until(watcher, root, lambda total: Doubt.ROOT in total.doubts)
+    until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
     (root / "a").write_text("x")
     until(watcher, root, lambda total: "a" in total.paths)
 
@@ -163,7 +163,7 @@ def test_a_root_that_is_missing_at_the_start_is_watched_once_it_comes(
     shutil.rmtree(root)
     watcher.start([root])
     root.mkdir()
-    until(watcher, root, lambda total: Doubt.ROOT in total.doubts)
+    until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
     (root / "a").write_text("x")
     until(watcher, root, lambda total: "a" in total.paths)
 
@@ -194,11 +194,10 @@ def test_too_few_watches_are_said_aloud_and_made_up_for_by_polling(root: Path) -
     try:
         assert directories_below([root, root / "a"]) == 3
         assert not watcher.polling
-        watcher.take_count(placed=2, wanted=3)
-        watcher.take_count(placed=3, wanted=3)
-        watcher.take_count(placed=2, wanted=3)
-        assert not watcher.polling
-        watcher.take_count(placed=2, wanted=3)
+        for missing in [(2, 3), None, (2, 3)]:
+            watcher.take_count(missing)
+            assert not watcher.polling
+        watcher.take_count((2, 3))
         assert watcher.notes == [
             "only 2 of 3 directories can be watched: looking every 0.1 s instead"
         ]
@@ -212,7 +211,7 @@ def test_all_directories_have_a_watch(watcher: Watcher, root: Path) -> None:
     for number in range(30):
         (root / f"{number}/a").mkdir(parents=True)
     watcher.start([root])
-    counts = events.watch_counts()
+    counts = watch_counts()
     assert directories_below([root]) == 61
     assert max(counts.values()) == 61
 
@@ -223,3 +222,39 @@ def test_a_waiting_drain_can_be_woken(watcher: Watcher, root: Path) -> None:
     begun = time.monotonic()
     assert watcher.drain(math.inf) == {}
     assert time.monotonic() - begun < 0.5
+
+
+def haunt(watcher: Watcher, root: Path) -> Path:
+    """Move a watched directory away and let another of its name come and go."""
+    away = root.parent / "away"
+    (root / "a").rename(away)
+    (root / "a").mkdir()
+    settled(watcher, root)
+    (root / "a").rmdir()
+    settled(watcher, root)
+    return away
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_when_watchdog_itself_fails_it_is_begun_anew(watcher: Watcher, root: Path) -> None:
+    (root / "a").mkdir()
+    watcher.start([root])
+    haunt(watcher, root).rmdir()
+    until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
+    (root / "a").write_text("x")
+    until(watcher, root, lambda total: "a" in total.paths)
+
+
+def test_it_stops_also_where_watchdog_cannot(watcher: Watcher, root: Path) -> None:
+    (root / "a").mkdir()
+    (root / "b").mkdir()
+    watcher.start([root])
+    haunt(watcher, root)
+    assert max(watch_counts().values()) == 3
+    watcher.stop()
+    end = time.monotonic() + PATIENCE
+    while watch_counts():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    (root / "c").write_text("x")
+    assert watcher.drain(0.3) == {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,31 +69,33 @@ def test_a_file_that_may_not_be_read_is_unreadable(bound_root: Path) -> None:
     assert refusal(bound_root, "a") is Reason.UNREADABLE
 
 
+APPEND = """
+import sys
+with open(sys.argv[1], "ab", buffering=0) as file:
+    print("begun", flush=True)
+    while True:
+        file.write(b"line\\n")
+"""
+
+
 @contextmanager
 def _written_to(path: Path) -> Iterator[None]:
-    """Somebody appends to the file all the time."""
-    stop = threading.Event()
-
-    def append() -> None:
-        with path.open("ab", buffering=0) as file:
-            while not stop.is_set():
-                file.write(b"line\n")
-
-    writer = threading.Thread(target=append)
-    writer.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        writer.join()
+    """Another process appends to the file all the time."""
+    command = [sys.executable, "-c", APPEND, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        try:
+            yield
+        finally:
+            writer.kill()
 
 
 def test_what_is_read_while_a_writer_is_at_work_is_whole_or_named_as_changing(root: Path) -> None:
     path = root / "log"
-    path.write_bytes(b"line\n" * 20_000)
+    path.write_bytes(b"line\n" * 2_000_000)
     with _written_to(path):
-        outcomes = [read_stable(root, "log", 500_000_000) for _ in range(5)]
-    assert outcomes
+        outcomes = [read_stable(root, "log", 500_000_000) for _ in range(8)]
     for outcome in outcomes:
         if isinstance(outcome, Content):
             assert len(outcome.data) == outcome.candidate.stat.size

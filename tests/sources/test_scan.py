@@ -125,7 +125,7 @@ def test_a_root_that_its_repository_ignores_is_taken_in_since_it_was_named(root:
         root,
         {
             ".git/HEAD": "ref: refs/heads/main\n",
-            ".gitignore": "vendor/\n",
+            ".gitignore": "vendor/\n*.log\n",
             "vendor/x/a.py": "",
             "vendor/x/b.log": "",
         },
