@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -200,8 +200,10 @@ class Masked:
 
     def __init__(self, index: SearchIndex, hidden: frozenset[str]) -> None:
         self._index = index
-        self._hidden = index.find(hidden)
-        self._table = self._without(index.documents())
+        table = index.documents()
+        numbered = enumerate(table.keys)
+        self._hidden = frozenset(n for n, key in numbered if key in hidden) - table.dead
+        self._table = self._without(table)
 
     def stamp(self) -> str:
         return self._index.stamp()
@@ -213,9 +215,6 @@ class Masked:
 
     def documents(self) -> DocumentTable:
         return self._table
-
-    def find(self, keys: Iterable[str]) -> Set[int]:
-        return self._index.find(keys) - self._hidden
 
     def postings(self, term: str) -> Postings:
         found = self._index.postings(term)
