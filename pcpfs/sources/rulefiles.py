@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as mode
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 
 from pcpfs.sources.ignore import Ignores, RuleFile
 
@@ -25,11 +25,13 @@ class RulesUnreadable(Exception):
         super().__init__(f"{path} cannot be read: {why}")
 
 
-def rules_inside(outer: Ignores, directory: str, location: str, names: Container[str]) -> Ignores:
+def rules_inside(outer: Ignores, directory: str, location: str, names: Collection[str]) -> Ignores:
     """The rules that hold inside a directory: `outer` and its own. Raises RulesUnreadable.
 
     `directory` is its path below the root, `location` where it lies, `names` what it holds.
     """
+    if _RULE_NAMES.isdisjoint(names):
+        return outer
     shown = f"{directory}/" if directory else ""
     ours = _rules(f"{location}/{OUR_RULES}", shown + OUR_RULES) if OUR_RULES in names else None
     git = [_rules(_exclude_file(location), f"{shown}.git/info/exclude")] if GIT in names else []

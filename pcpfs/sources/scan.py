@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, KeysView
 from pathlib import Path
 
 from pcpfs.sources.ignore import Ignores, matcher
@@ -128,7 +128,7 @@ class _Walk:
         try:
             with os.scandir(location) as listing:
                 entries = {entry.name: entry for entry in listing}
-            if self._is_foreign(directory, entries):
+            if self._is_foreign(directory, entries.keys()):
                 return
             rules = rules_inside(outer, directory, location, entries)
         except OSError as error:
@@ -143,13 +143,13 @@ class _Walk:
             below = wanted[name] if wanted else wanted
             self._judge(entries[name], prefix + name, rules, included, below)
 
-    def _is_foreign(self, directory: str, names: Collection[str]) -> bool:
+    def _is_foreign(self, directory: str, names: KeysView[str]) -> bool:
         """Whether this directory is a store or a bare repository, with all that is in it."""
         if STORE_MARK in names:
             reason = Reason.STORE if directory else Reason.UNREADABLE
             self._skip(directory, reason, "it is a pcpfs store", directory=True)
             return True
-        if directory and _BARE_REPOSITORY.issubset(names):
+        if directory and names >= _BARE_REPOSITORY:
             self._skip(directory, Reason.VCS, "it is a bare repository", directory=True)
             return True
         return False
@@ -178,14 +178,15 @@ class _Walk:
         return inherited if pattern is None else not pattern.negated
 
     def _judge_file(self, entry: os.DirEntry[str], path: str, included: bool) -> None:
-        if entry.is_symlink():
+        if entry.is_file(follow_symlinks=False):
+            if self._includes(path, included, directory=False):
+                self._take(entry, path)
+            else:
+                self._skip(path, Reason.NOT_INCLUDED)
+        elif entry.is_symlink():
             self._judge_link(entry, path)
-        elif not entry.is_file(follow_symlinks=False):
-            self._skip(path, Reason.SPECIAL)
-        elif not self._includes(path, included, directory=False):
-            self._skip(path, Reason.NOT_INCLUDED)
         else:
-            self._take(entry, path)
+            self._skip(path, Reason.SPECIAL)
 
     def _judge_link(self, entry: os.DirEntry[str], path: str) -> None:
         target = os.path.realpath(entry.path)
