@@ -27,7 +27,7 @@ def test_what_is_none_is_absent_at_every_depth() -> None:
     assert canonical({"a": None, "b": {"c": None, "d": 1}}) == b'{\n"b":{"d":1}\n}\n'
 
 
-@pytest.mark.parametrize("value", [1.0, float("nan"), {1: 2.5}, [0.5], object()])
+@pytest.mark.parametrize("value", [1.0, float("nan"), b"bytes", {1: 2.5}, [0.5], object()])
 def test_floats_and_other_types_are_refused(value: object) -> None:
     with pytest.raises(TypeError):
         canonical({"a": value})

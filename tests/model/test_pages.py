@@ -116,3 +116,9 @@ def test_an_envelope_that_says_nonsense_is_corrupt_and_named(name: str) -> None:
     members = json.loads(GOLDEN) | BROKEN[name]
     with pytest.raises(Corrupt, match="pages/rev_x"):
         Revision.decode(json.dumps(members).encode(), "pages/rev_x")
+
+
+@pytest.mark.parametrize("facets", ["x", {"tags": 5}, {"tags": "abc"}, {"title": ["x"]}, []])
+def test_facets_of_another_shape_are_corrupt(facets: object) -> None:
+    with pytest.raises(Corrupt):
+        Revision.decode(json.dumps(json.loads(GOLDEN) | {"facets": facets}).encode(), "x")
