@@ -103,17 +103,16 @@ class Catalog:
         if not path.exists():
             return None
         with _translated(path):
-            try:
-                catalog = cls(_connect(path))
-                version = catalog.meta("version")
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                    raise
-                return None
-            if version == CATALOG_VERSION:
+            catalog = cls(_connect(path))
+        try:
+            if catalog.meta("version") == CATALOG_VERSION:
                 return catalog
-            catalog.close()
-            return None
+        except Busy:
+            raise
+        except PcpfsError:
+            pass  # no catalog at all: as good as none
+        catalog.close()
+        return None
 
     @classmethod
     def create(cls, path: Path, identity: str = "") -> Catalog:

@@ -11,6 +11,7 @@ from pcpfs.model.ids import FrameId, PageId, RevisionId
 from pcpfs.model.names import Namespace, escaped
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.rows import PageRow
+from pcpfs.store.tree import wanted_files
 
 _SHORTEST = 8
 _TABLES = {
@@ -111,12 +112,26 @@ def _by_path(catalog: Catalog, given: str) -> Reference | None:
         roots = {row.root_id: row.name for row in catalog.roots()}
         candidates = catalog.pages(ends_so, (given,))
         pages = [page for page in candidates if given.strip("/") in _spellings(page, roots)]
+    if len(pages) != 1:
+        pages = _laid_at(catalog, given) or pages
     if len(pages) > 1:
         raise UsageError(
             f"{_quoted(given)} is the path of {len(pages)} pages; give an id",
             candidates=[page.page_id for page in pages[:10]],
         )
     return Reference(PageId(pages[0].page_id)) if pages else None
+
+
+def _laid_at(catalog: Catalog, given: str) -> list[PageRow]:
+    """The page whose file in `tree/` is exactly this one, marks of rivals and heads included."""
+    unmarked = re.sub(r"(~[0-9a-z]{6})?(~[0-9a-f]{8})?(\.[^./]*)?$", r"\3", given.strip("/"))
+    folder, _, path = unmarked.partition("/tree/")
+    rows = catalog.pages("path = ? AND scope = ?", (path, _scope_of_folder(folder)))
+    return [row for row in rows if given.strip("/") in wanted_files(catalog, [row])]
+
+
+def _scope_of_folder(folder: str) -> str:
+    return folder.removeprefix("scopes/").replace("/", ":")
 
 
 def _spellings(page: PageRow, roots: Mapping[str, str]) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def refold_scope(shop: Workshop, namespace: Namespace) -> None:
     """Bring the rows of a scope itself up to date with its files; a change that cannot be read is
     left out and recorded as damage."""
     changes, damage = shop.objects.readable_scope_changes(namespace)
-    if changes:
+    if changes or damage:
         shop.catalog.replace_scope(*scope_rows(fold_scope(namespace, changes)))
     else:
         shop.catalog.remove_scope(namespace)

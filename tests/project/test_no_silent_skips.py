@@ -17,10 +17,17 @@ def silent_skips(source: str) -> list[int]:
     tree = ast.parse(source)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     told = {id(call.func) for call in calls if gives_a_reason(call)}
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "pytest"
+        for alias in node.names
+    }
     return [
         node.lineno
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute | ast.Name)
+        if (isinstance(node, ast.Attribute) or getattr(node, "id", None) in imported)
+        and isinstance(node, ast.expr)
         and (name_of(node) in NEVER or (name_of(node) in WITH_REASON and id(node) not in told))
     ]
 
