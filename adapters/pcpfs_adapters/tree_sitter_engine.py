@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,16 +17,23 @@ from pcpfs_adapters.kinds import KINDS, LOCAL, TYPES, VALUES
 from pcpfs_adapters.language import Language
 from pcpfs_adapters.source_text import SourceText, read
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from tree_sitter import Language as Compiled
     from tree_sitter import Node, Query, Tree
 
-MAX_BYTES = 2_500_000
+MAX_BYTES = 2 * 1024 * 1024
 """Parsed up to this size (as UTF-8): a tree takes up to 200 times the memory of its source."""
 
-MAX_SECONDS = 20.0
-"""CPU time for one parse. Only a source made to hurt (40 KB of `a<a<a<` in Java) comes near it;
-whether its extraction is then given up depends on the machine, in this one case only."""
+MAX_SECONDS = 10.0
+MAX_GROWTH = 1 << 30
+"""CPU time and bytes of memory for one parse. Only a source made to hurt comes near them (40 KB of
+`a<a<a<` in Java take 15 s, 2 MB take all memory there is); whether that one is given up depends on
+the machine, the sole exception to being a function of the bytes."""
 
 UNGUARDED_BYTES = 32_768
 """Up to this size no parse takes more than seconds, and the clock would cost a tenth."""
@@ -34,6 +42,12 @@ Captures = dict[str, "list[Node]"]
 Settings = dict[str, "str | None"]
 
 _REMARK = re.compile(rb"#|//|/\*")
+MAX_COST = 4 * 10**9
+"""Steps of a query through what did not parse: some seconds."""
+
+MAX_ATTRIBUTES = 1000
+"""Attributes and comments before a definition that are looked at: each step costs a search."""
+
 _COMMENT_LINE = re.compile(rb"[ \t]*(?:#|//|/\*|=end)")
 _SPACE = b" \t\r\n\f\v"
 
@@ -74,7 +88,10 @@ class TreeSitterAdapter:
             return self._extraction(text, "too large to parse")
         tree = self._grammar.parse(text.parsed, self._seconds)
         if tree is None:
-            return self._extraction(text, "took too long to parse", error_count=1)
+            return self._extraction(text, "took too much to parse", error_count=1)
+        damage = _Damage.of(tree)
+        if damage.cost > MAX_COST:
+            return self._extraction(text, "too damaged to search", error_count=damage.places)
         view = _View(self.language, self._grammar, text, tree.root_node)
         found = list(view.definitions())
         holders = TYPES.union(self.language.method_holders)
@@ -83,8 +100,7 @@ class TreeSitterAdapter:
             nested((definition.span for definition in found), holders),
             lambda index: view.wording(found[index]),
         )
-        errors = self._grammar.error_count(tree.root_node)
-        return self._extraction(text, *notes, symbols=made, error_count=errors)
+        return self._extraction(text, *notes, symbols=made, error_count=damage.places)
 
     @cached_property
     def _grammar(self) -> _Grammar:
@@ -108,7 +124,6 @@ class _Grammar:
 
     compiled: Compiled
     query: Query
-    errors: Query
     comments: Query
     settings: tuple[Settings, ...]
     """What `#set!` says in each pattern of the query."""
@@ -120,24 +135,25 @@ class _Grammar:
 
         grammar: Any = language.grammar  # the pack types its names as one long Literal
         compiled = get_language(grammar)
-        errors = Query(compiled, "(ERROR) @error (MISSING) @error")
         comments = Query(compiled, " ".join(f"({kind}) @comment" for kind in language.comments))
         query = Query(compiled, language.query)
         settings = tuple(map(query.pattern_settings, range(query.pattern_count)))
-        return cls(compiled, query, errors, comments, settings)
+        return cls(compiled, query, comments, settings)
 
     def parse(self, source: bytes, seconds: float) -> Tree | None:
-        """None if it takes longer. A stopped parser would resume: each parse has its own."""
+        """None if it takes too much. A stopped parser would resume: each parse has its own."""
         from tree_sitter import Parser  # noqa: PLC0415
 
         if len(source) <= UNGUARDED_BYTES:
             return Parser(self.compiled).parse(source)
-        deadline = time.thread_time() + seconds
+        deadline, ceiling = time.thread_time() + seconds, _peak_memory() + MAX_GROWTH
         view = memoryview(source)
         try:
             return Parser(self.compiled).parse(
                 lambda offset, _: view[offset:],
-                progress_callback=lambda _, __: time.thread_time() > deadline,
+                progress_callback=lambda _, __: (
+                    time.thread_time() > deadline or _peak_memory() > ceiling
+                ),
             )
         except ValueError:
             return None
@@ -146,13 +162,6 @@ class _Grammar:
         from tree_sitter import QueryCursor  # noqa: PLC0415
 
         return QueryCursor(self.query).matches(root)
-
-    def error_count(self, root: Node) -> int:
-        if not root.has_error:
-            return 0
-        from tree_sitter import QueryCursor  # noqa: PLC0415
-
-        return max(1, len(QueryCursor(self.errors).captures(root).get("error", ())))
 
     def comments_in(self, root: Node, start: int, stop: int) -> list[Node]:
         from tree_sitter import QueryCursor  # noqa: PLC0415
@@ -216,7 +225,7 @@ class _View:
         self, kind: str, path: tuple[str, ...], node: Node, captures: Captures, *, is_deep: bool
     ) -> _Definition:
         """`is_deep`: it will only be counted, and each step up a tree costs its depth."""
-        if kind == "function" and "scope" in captures:
+        if kind == "function" and len(path) > 1:
             kind = "method"
         if kind == "variable" and self.language.constants:
             kind = "constant" if re.fullmatch(self.language.constants, path[-1]) else kind
@@ -274,7 +283,9 @@ class _View:
         if not self.language.attributes:
             return start
         sibling = outer.prev_named_sibling
-        while sibling is not None:
+        for _ in range(MAX_ATTRIBUTES):
+            if sibling is None:
+                break
             if sibling.type in self.language.attributes:
                 start = sibling.start_byte
             elif sibling.type not in self.language.comments:
@@ -394,6 +405,42 @@ class _View:
             if node is not None and node.type not in self.language.comments:
                 node = node.parent
         return node if node is not None and node.type in self.language.comments else None
+
+
+def _peak_memory() -> int:
+    """The most memory this process ever had, in bytes; 0 where the system does not tell."""
+    if resource is None:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class _Damage(NamedTuple):
+    """How many places did not parse, and how many steps a query over them takes.
+
+    What did not parse is one flat node. At each of its children a query looks for the next that has
+    a name, so a million brackets in a row would take hours, and a query cannot be stopped.
+    """
+
+    places: int
+    cost: int
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Damage:
+        cursor, places, cost, run = tree.walk(), 0, 0, 0
+        while True:
+            node = cursor.node
+            assert node is not None  # a cursor is always at a node
+            places += node.is_error or node.is_missing
+            run = 0 if node.is_named else run + 1
+            cost += run
+            if node.has_error and cursor.goto_first_child():
+                run = 0
+                continue
+            while not cursor.goto_next_sibling():
+                run = 0
+                if not cursor.goto_parent():
+                    return cls(places, cost)
 
 
 class _Depth:
