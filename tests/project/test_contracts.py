@@ -54,7 +54,7 @@ def test_a_breach_of_each_contract_is_found(module: str, line: str, tmp_path: Pa
         file.write(f"\n{line}\n")
     answer = lint_imports(tmp_path)
     assert answer.returncode == 1, answer.stdout + answer.stderr
-    assert " 1 broken" in answer.stdout
+    assert re.search(r" [1-9] broken", answer.stdout)
 
 
 def test_every_module_of_the_package_has_a_layer() -> None:
