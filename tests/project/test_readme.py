@@ -47,15 +47,17 @@ def test_the_walk_through_runs_line_by_line(tmp_path: Path) -> None:
     run_the_library_example(project, environment)
 
 
+def run(
+    command: list[str], folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
 def run_the_library_example(project: Path, environment: dict[str, str]) -> None:
     (example,) = blocks("python")
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    done = run([sys.executable, "-c", example], project, environment)
     assert done.returncode == 0, done.stderr
     assert "High water" in done.stdout
 
