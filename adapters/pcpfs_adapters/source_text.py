@@ -22,6 +22,7 @@ _BOMS = (
 )
 _COOKIE = re.compile(rb"\A(?:[^\n]*\n)?[^\n]*?coding[:=][ \t]*([-\w.]+)")
 _NO_CHARSETS = frozenset({"unicode_escape", "raw_unicode_escape", "mbcs", "oem"})
+_NOT_ASCII = bytes(range(128, 256))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _STEP = 256
@@ -127,13 +128,25 @@ def _by_cookie(raw: bytes) -> SourceText | None:
         codec = codecs.lookup(cookie[1].decode("ascii")).name
     except LookupError:
         return None
-    return None if codec in _NO_CHARSETS else _transcoded(raw, codec)
+    if codec in _NO_CHARSETS or not _is_exact(raw, codec):
+        return None
+    return _transcoded(raw, codec)
+
+
+def _is_exact(raw: bytes, codec: str) -> bool:
+    """Whether each character's own encoding makes up just these bytes: else offsets would lie."""
+    try:
+        text = raw.decode(codec)
+        pieces = {character: character.encode(codec) for character in set(text)}
+    except (LookupError, ValueError):
+        return False
+    return b"".join(map(pieces.__getitem__, text)) == raw
 
 
 def _damaged(raw: bytes) -> SourceText:
     text = raw.decode("utf-8", "surrogateescape")
-    bad = len(_SURROGATE.findall(text))
-    good = sum(character > "\x7f" for character in text) - bad
+    bad = len(text) - len(_SURROGATE.sub("", text))
+    good = len(text) - bad - len(raw.translate(None, _NOT_ASCII))
     if good > bad:
         notes: tuple[str, ...] = (f"{bad} bytes are not UTF-8",)
         found = _transcoded(raw, "utf-8", errors="surrogateescape", notes=notes)
@@ -152,14 +165,11 @@ def _transcoded(
     part: tuple[int, int] | None = None,
     notes: tuple[str, ...] = (),
 ) -> SourceText | None:
-    """None if this codec is not exact for these bytes, character by character."""
+    """None if these bytes are not of this codec, which encodes each character by itself."""
     skip, end = part or (0, len(raw))
     try:
         text = raw[skip:end].decode(codec, errors)
-        pieces = {character: character.encode(codec, errors) for character in set(text)}
-    except (LookupError, ValueError):
-        return None
-    if b"".join(map(pieces.__getitem__, text)) != raw[skip:end]:
+    except ValueError:
         return None
     clean = _SURROGATE.sub("\ufffd", text)
     utf8 = clean.encode("utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 _TAIL = re.compile(r"(?:\s*(?:=>|[:;{=]))+\s*$")
 _OPENING = re.compile(r"\s*(?:=?\s*[(\[{]|\\|;)$")
-_STRING = re.compile(r"^[A-Za-z]{0,2}(\"\"\"|'''|\"|')(.*?)(?:\1)?$", re.DOTALL)
+_QUOTE = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
 _COMMENT_LEAD = re.compile(r"^\s*(?:/\*+!?|///?!?|\*+(?!/)|#+!?|--+)?\s?")
 _COMMENT_TAIL = re.compile(r"\s*\*+/\s*$")
 _LONGEST = {"value": 200, "signature": 2000, "doc": 500}
@@ -31,9 +31,9 @@ def first_line(documentation: str, noise: str = "") -> str:
 
 
 def _stripped(documentation: str) -> Iterable[str]:
-    string = _STRING.match(documentation)
-    if string:
-        return string[2].splitlines()
+    quote = _QUOTE.match(documentation)
+    if quote:
+        return documentation[quote.end() :].removesuffix(quote[1]).splitlines()
     return (
         _COMMENT_LEAD.sub("", _COMMENT_TAIL.sub("", line)) for line in documentation.splitlines()
     )
