@@ -53,6 +53,7 @@ class Transaction:
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
     _held: int = 0
+    _no_links: set[str] = field(default_factory=set)
     _about: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
     def payload(self, namespace: Namespace, raw: bytes) -> Digest:
@@ -153,7 +154,7 @@ class Transaction:
     def _acknowledge(self, others: Mapping[str, bytes]) -> list[tuple[str, str]]:
         """Write everything in order; the claims in `tree/` that are concerned."""
         intent = self._intent(others)
-        _refuse_links(self.shop.root, intent.paths)
+        _refuse_links(self.shop.root, [*self._objects, *self._change_files], self._no_links)
         intent.write(self.shop)
         try:
             self._make_durable(others)
@@ -230,9 +231,14 @@ class Transaction:
         )
 
 
-def _refuse_links(root: Path, paths: Iterable[str]) -> None:
-    """Corrupt if a folder on the way is a link: a store holds none, and we never write through."""
-    folders = {os.path.dirname(path) for path in paths}
-    for folder in sorted({f.rsplit("/", n)[0] for f in folders for n in range(f.count("/") + 1)}):
-        if folder and (root / folder).is_symlink():
-            raise Corrupt(f"{folder} is a link, and leads out of the store; remove it", path=folder)
+def _refuse_links(root: Path, paths: Iterable[str], seen: set[str]) -> None:
+    """Corrupt if a folder on the way is a link: a store holds none, and we never write through.
+    `seen` are folders that need no second look."""
+    base = os.fspath(root)
+    for path in paths:
+        folder = os.path.dirname(path)
+        while folder and folder not in seen:
+            seen.add(folder)
+            if os.path.islink(f"{base}/{folder}"):
+                raise Corrupt(f"{folder} is a link, and leads out of the store; remove it")
+            folder = os.path.dirname(folder)
