@@ -7,18 +7,20 @@ import json
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import floor, main_job, peers, questions, watching
+from benchmarks import floor, library, main_job, peers, questions, watching
 from benchmarks.command import Command
 from benchmarks.corpus import Corpus, check, corpus, fetch, unpack
 from benchmarks.rows import Row, document, table
 from benchmarks.timing import run
 
 CACHE = Path(__file__).parent / ".cache"
-PARTS = ("floor", "peers", "main", "watch", "questions")
+WORK = Path(tempfile.gettempdir()) / "pcpfs-benchmarks"
+PARTS = ("floor", "peers", "main", "library", "watch", "questions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Options:
 def options(arguments: Sequence[str]) -> Options:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("-n", "--times", type=int, default=5, help="runs a median is taken of")
-    parser.add_argument("--work", type=Path, default=CACHE / "work", help="scratch; is emptied")
+    parser.add_argument("--work", type=Path, default=WORK, help="scratch; is emptied")
     parser.add_argument("--sdist", type=Path, help="the Django archive, if it is here already")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
@@ -48,6 +50,7 @@ def steps(wanted: Options, tree: Corpus) -> dict[str, Callable[[], list[Row]]]:
         "floor": lambda: floor.measure(tree, wanted.times),
         "peers": lambda: peers.measure(tree, wanted.times),
         "main": lambda: main_job.measure(command, tree, wanted.times),
+        "library": lambda: library.measure(command.store, wanted.times),
         "questions": lambda: questions.measure(command, tree),
         "watch": lambda: watching.measure(command, tree, wanted.times),
     }
