@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from pcpfs.model.changes import (
-    Change,
     LifecycleSet,
     Linked,
     Named,
@@ -24,15 +17,12 @@ from pcpfs.model.changes import (
     UnknownEvent,
     Unlinked,
 )
-from pcpfs.model.ids import ChangeId, Digest, FrameId, RelationId, RootId
+from pcpfs.model.ids import RelationId, RootId
 from pcpfs.model.pages import Facets
 from pcpfs.store.fold import (
-    authored_spans,
     equal_heads,
     fold_scope,
-    in_order,
     latest,
-    runs,
 )
 from tests.store.folding import (
     ANNA,
@@ -43,8 +33,6 @@ from tests.store.folding import (
     at,
     closed,
     envelope,
-    fold,
-    frame,
     intervals,
     rev,
     saw,
@@ -281,149 +269,6 @@ class TestTimeline:
         assert (seen.ended_by, seen.moved_to) == ("moved", PAGE)
 
 
-Frames = Mapping[str, str]
-
-
-def spans(history: History, texts: Mapping[str, Frames]) -> dict[str, list[tuple[object, ...]]]:
-    """The runs of each named frame: digest text, start, end."""
-    named = {frame(name): name for frames in texts.values() for name in frames}
-    by_revision = {
-        rev(text): {frame(n): Digest.of(d.encode()) for n, d in frames.items()}
-        for text, frames in texts.items()
-    }
-    words = {Digest.of(d.encode()): d for frames in texts.values() for d in frames.values()}
-    found: dict[str, list[tuple[object, ...]]] = {}
-    for run in runs(history.fold().timeline, lambda o: by_revision[o.revision]):
-        shown = (words[run.digest], seconds(run.valid_from), seconds(run.valid_to))
-        found.setdefault(named[run.frame], []).append(shown)
-    return found
-
-
-class TestRuns:
-    def test_an_unchanged_function_stays_open_while_its_file_changes(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, saw("b", 5))
-        history.add(3, saw("c", 9))
-        texts = {"a": {"f": "1", "g": "x"}, "b": {"f": "1", "g": "y"}, "c": {"f": "1", "g": "y"}}
-        assert spans(history, texts) == {
-            "f": [("1", 1, None)],
-            "g": [("x", 1, 5), ("y", 5, None)],
-        }
-
-    def test_a_frame_that_vanishes_closes_and_one_that_comes_opens(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, saw("b", 5))
-        assert spans(history, {"a": {"f": "1"}, "b": {"g": "1"}}) == {
-            "f": [("1", 1, 5)],
-            "g": [("1", 5, None)],
-        }
-
-    def test_a_revert_opens_a_new_run_of_the_old_digest(self) -> None:
-        history = History()
-        for when, text in ((1, "a"), (5, "b"), (9, "a")):
-            history.add(when, saw(text, when))
-        assert spans(history, {"a": {"f": "1"}, "b": {"f": "2"}}) == {
-            "f": [("1", 1, 5), ("2", 5, 9), ("1", 9, None)]
-        }
-
-    def test_back_filling_moves_the_start_of_a_run_back(self) -> None:
-        history = History()
-        history.add(1, saw("b", 50))
-        history.add(2, saw("a", 10))
-        assert spans(history, {"a": {"f": "1"}, "b": {"f": "1"}}) == {"f": [("1", 10, None)]}
-
-    def test_a_gap_ends_a_run_and_healing_opens_a_new_one(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, closed("a", 5))
-        history.add(3, saw("a", 9))
-        assert spans(history, {"a": {"f": "1"}}) == {"f": [("1", 1, 5), ("1", 9, None)]}
-
-    def test_bytes_that_were_back_at_once_never_left(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, closed("a", 5))
-        history.add(3, saw("a", 5))
-        assert spans(history, {"a": {"f": "1"}}) == {"f": [("1", 1, None)]}
-
-    def test_a_close_of_some_frames_leaves_the_others_open(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, closed("a", 5, "f"))
-        history.add(3, closed("a", 4, "f"))
-        history.add(4, closed("a", 99, "h"))
-        texts = {"a": {"f": "1", "g": "1", "h": "1"}}
-        assert spans(history, texts) == {
-            "f": [("1", 1, 4)],
-            "g": [("1", 1, None)],
-            "h": [("1", 1, 99)],
-        }
-
-    def test_a_frame_that_was_closed_alone_comes_back_with_the_next_observation(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, closed("a", 4, "f"))
-        history.add(3, saw("b", 9))
-        assert spans(history, {"a": {"f": "1"}, "b": {"f": "1"}}) == {
-            "f": [("1", 1, 4), ("1", 9, None)]
-        }
-
-    def test_an_observation_that_held_for_no_time_contains_nothing(self) -> None:
-        history = History()
-        history.add(1, saw("a", 1))
-        history.add(2, saw("b", 5), saw("a", 5))
-        assert spans(history, {"a": {"f": "1"}, "b": {"f": "2"}}) == {"f": [("1", 1, None)]}
-
-    def test_a_run_knows_the_observations_at_its_ends(self) -> None:
-        history = History()
-        for when in (1, 5, 9):
-            history.add(when, saw(str(when), when))
-        seen = history.fold().timeline
-        (run,) = runs(seen, lambda o: {frame("f"): Digest.of(b"same")})
-        assert (run.first, run.last) == (0, 2)
-
-
-class TestAuthoredSpans:
-    def one(self, history: History, **given: float | None) -> list[tuple[float | None, ...]]:
-        bodies = {
-            A: envelope("a", valid_from=at(given["a_from"]) if given.get("a_from") else None),
-            B: envelope(
-                "b",
-                valid_from=at(given["b_from"] or 0) if given.get("b_from") else None,
-                valid_to=at(given["b_to"] or 0) if given.get("b_to") else None,
-            ),
-            C: envelope("c"),
-        }
-        found = authored_spans(history.fold().steps, bodies.__getitem__)
-        return [(seconds(span.valid_from), seconds(span.valid_to)) for span in found]
-
-    def line(self) -> History:
-        history = History()
-        history.add(10, RevisionWritten(A))
-        history.add(20, RevisionWritten(B, (A,)))
-        return history
-
-    def test_a_revision_holds_from_its_recording_until_its_child(self) -> None:
-        assert self.one(self.line()) == [(10, 20), (20, None)]
-
-    def test_a_given_start_moves_it_and_what_came_before(self) -> None:
-        assert self.one(self.line(), b_from=15) == [(10, 15), (15, None)]
-        assert self.one(self.line(), a_from=3) == [(3, 20), (20, None)]
-
-    def test_a_given_end_ends_it(self) -> None:
-        assert self.one(self.line(), b_to=30) == [(10, 20), (20, 30)]
-
-    def test_a_child_from_before_its_parent_leaves_the_parent_no_time(self) -> None:
-        assert self.one(self.line(), b_from=5) == [(10, 10), (5, None)]
-
-    def test_two_children_end_their_parent_at_the_earlier(self) -> None:
-        history = self.line()
-        history.add(15, RevisionWritten(C, (A,)))
-        assert self.one(history) == [(10, 15), (20, None), (15, None)]
-
-
 def test_a_scope_has_the_title_and_the_roots_that_came_last() -> None:
     root = RootAdded(RootId("root_" + "0" * 26), "app", "git", CLONE)
     history = History()
@@ -432,136 +277,3 @@ def test_a_scope_has_the_title_and_the_roots_that_came_last() -> None:
     state = fold_scope(SCOPE, history.changes)
     assert (state.title, list(state.roots.values())) == ("B", [root])
     assert fold_scope(SCOPE, {}).title == SCOPE
-
-
-texts = st.sampled_from("abc")
-events = st.one_of(
-    st.builds(saw, texts, st.integers(0, 9)),
-    st.builds(closed, texts, st.integers(0, 9)),
-    st.builds(closed, texts, st.integers(0, 9), st.sampled_from("fg")),
-    st.builds(lambda t, p: RevisionWritten(rev(t), (rev(p),)), texts, texts),
-    st.builds(LifecycleSet, st.sampled_from(["active", "archived"]), st.just("")),
-    st.builds(Named, texts),
-)
-
-
-@st.composite
-def histories(draw: st.DrawFn) -> dict[ChangeId, Change]:
-    """Any acyclic history: each change comes after some of those before it."""
-    history = History()
-    for _ in range(draw(st.integers(1, 7))):
-        known = list(history.changes)
-        after = draw(st.lists(st.sampled_from(known), unique=True, max_size=3)) if known else []
-        history.add(draw(st.integers(0, 9)), *draw(st.lists(events, max_size=2)), after=after)
-    return history.changes
-
-
-def shuffled(changes: Mapping[ChangeId, Change], seed: int) -> dict[ChangeId, Change]:
-    items = list(changes.items())
-    random.Random(seed).shuffle(items)
-    return dict(items)
-
-
-@given(histories(), st.integers())
-def test_the_order_in_which_files_arrive_does_not_matter(
-    changes: dict[ChangeId, Change], seed: int
-) -> None:
-    assert fold(shuffled(changes, seed)) == fold(changes)
-
-
-@given(histories(), st.integers())
-def test_every_change_is_folded_once_and_after_those_it_names(
-    changes: dict[ChangeId, Change], seed: int
-) -> None:
-    order, incomplete = in_order(shuffled(changes, seed))
-    places = {change: number for number, (change, _) in enumerate(order)}
-    assert set(places) == set(changes)
-    assert not incomplete
-    for change, body in changes.items():
-        assert all(places[after] < places[change] for after in body.after)
-
-
-@given(histories(), st.data())
-def test_any_part_of_the_files_can_be_folded(
-    changes: dict[ChangeId, Change], data: st.DataObject
-) -> None:
-    kept = data.draw(st.lists(st.sampled_from(sorted(changes)), unique=True))
-    part = {change: changes[change] for change in kept}
-    state = fold(part)
-    named = {after for body in part.values() for after in body.after}
-    assert state.incomplete == bool(named - set(part))
-
-
-@given(histories())
-def test_of_all_observations_at_most_one_holds_at_any_moment(
-    changes: dict[ChangeId, Change],
-) -> None:
-    timeline = fold(changes).timeline
-    for half in range(-1, 21):
-        assert sum(o.holds(at(half / 2)) for o in timeline) <= 1
-    assert sum(o.holds(None) for o in timeline) <= 1
-    starts = [o.valid_from for o in timeline]
-    assert starts == sorted(starts)
-    assert all(o.valid_to is None or o.valid_to >= o.valid_from for o in timeline)
-
-
-@given(histories(), st.dictionaries(texts, st.dictionaries(st.sampled_from("fgh"), texts)))
-def test_runs_say_at_every_moment_what_the_observation_in_force_says(
-    changes: dict[ChangeId, Change], contents: dict[str, dict[str, str]]
-) -> None:
-    timeline = fold(changes).timeline
-    frames: dict[object, dict[FrameId, Digest]] = {
-        rev(text): {frame(n): Digest.of(d.encode()) for n, d in contents.get(text, {}).items()}
-        for text in "abc"
-    }
-    found = runs(timeline, lambda o: frames[o.revision])
-    for half in range(-1, 21):
-        moment = at(half / 2)
-        expected = {
-            (name, digest)
-            for o in timeline
-            if o.holds(moment)
-            for name, digest in frames[o.revision].items()
-            if name not in o.closed_frames or moment < o.closed_frames[name]
-        }
-        holding = [
-            (run.frame, run.digest)
-            for run in found
-            if run.valid_from <= moment and (run.valid_to is None or moment < run.valid_to)
-        ]
-        assert len(holding) == len(set(holding))
-        assert set(holding) == expected
-
-
-@given(histories(), st.dictionaries(texts, st.dictionaries(st.sampled_from("fgh"), texts)))
-def test_runs_are_maximal(
-    changes: dict[ChangeId, Change], contents: dict[str, dict[str, str]]
-) -> None:
-    timeline = fold(changes).timeline
-    frames: dict[object, dict[FrameId, Digest]] = {
-        rev(text): {frame(n): Digest.of(d.encode()) for n, d in contents.get(text, {}).items()}
-        for text in "abc"
-    }
-    found = [r for r in runs(timeline, lambda o: frames[o.revision]) if r.valid_to != r.valid_from]
-    edges = {(run.frame, run.digest, run.valid_from) for run in found}
-    touching = [r for r in found if r.valid_to and (r.frame, r.digest, r.valid_to) in edges]
-    assert not touching
-
-
-@given(histories())
-def test_every_authored_revision_is_a_head_or_somebodys_parent(
-    changes: dict[ChangeId, Change],
-) -> None:
-    state = fold(changes)
-    parents = {parent for step in state.steps for parent in step.parents}
-    assert {s.revision for s in state.steps} == set(state.heads) | (
-        parents & {s.revision for s in state.steps}
-    )
-    assert not set(state.heads) & parents
-
-
-@pytest.mark.parametrize("moment", [0, 5])
-def test_no_changes_are_an_empty_page(moment: int) -> None:
-    state = fold({})
-    assert (state.heads, state.timeline, state.in_force, state.incomplete) == ((), (), None, False)
-    assert state.lifecycle == "active"

@@ -34,6 +34,11 @@ class TestResolve:
         for name in (f"{page}@{revision}", f"{page}@{revision[4:12]}"):
             assert resolve(name).revision == revision
 
+    def test_the_path_that_a_write_answers_is_a_name(self, place: Workplace) -> None:
+        one, other = place.write("one", path="x.md"), place.write("other", path="x.md")
+        assert place.session.resolve(str(one.path)).page == one.page_id
+        assert place.session.resolve(str(other.path)).page == other.page_id
+
     def test_a_prefix_that_several_share_is_refused_with_the_candidates(
         self, place: Workplace
     ) -> None:
