@@ -79,17 +79,6 @@ class TestCitations:
         assert (suspicion.status, suspicion.path) == ("changed", "sub/n.py")
         assert added.place.session.manifest(note).suspect == (suspicion,)
 
-    def x(self):\n        return 1\n\n"
-            "    @x.setter\n    def x(self, value):\n        self.y = value\n",
-        )
-        app.add()
-        pair = app.symbols("A.x")
-        assert len({hit.frame_id for hit in pair}) == 2
-        app.place.write("about both\n", cites=tuple(str(hit.frame_id) for hit in pair))
-        (app.path / "p.py").rename(app.path / "q.py")
-        app.sync()
-        assert app.place.session.suspects() == ()
-
     def test_a_later_citation_of_what_holds_now_clears_the_mark(self, added: SourceTree) -> None:
         note = self.cite(added, "Basket.second")
         added.edit("a.py", "return 2", "return 3")
