@@ -184,8 +184,12 @@ class Session:
         reader = self.reader(pins)
         search = self._request(reader, query, scopes, policy)
         search = search.narrowed(filters or Filters(), pins, limit, cursor)
-        documents = Documents(self.store.objects, reader.catalog)
         current = self.store.catalog
+        documents = (
+            self._documents()
+            if reader.catalog is current
+            else Documents(self.store.objects, reader.catalog)
+        )
         text = TextSearch(
             reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
         )

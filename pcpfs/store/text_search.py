@@ -16,7 +16,14 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Facets
 from pcpfs.ports import SearchIndex
-from pcpfs.search.excerpt import Excerpt, excerpt, locate, phrase_filter, span_of
+from pcpfs.search.excerpt import (
+    LONGEST_EXCERPT,
+    Excerpt,
+    excerpt,
+    locate,
+    phrase_filter,
+    span_of,
+)
 from pcpfs.search.query import Query, parse
 from pcpfs.search.ranking import Hit, rank
 from pcpfs.store.catalog import Catalog
@@ -39,6 +46,7 @@ class TextSearch:
         self._reader = reader
         self._catalog: Catalog = reader.catalog
         self._documents = documents
+        self._pages: dict[str, PageRow | None] = {}
 
     def run(self, search: Search) -> SearchAnswer:
         """Hits best first; an empty question has none."""
@@ -76,6 +84,11 @@ class TextSearch:
         return allowed
 
     def _page_of(self, key: str) -> PageRow | None:
+        if key not in self._pages:
+            self._pages[key] = self._found_page(key)
+        return self._pages[key]
+
+    def _found_page(self, key: str) -> PageRow | None:
         table, column = ("revision", "revision_id") if _is_body(key) else ("frame", "doc_key")
         rows = self._catalog.query(
             f"SELECT page.* FROM {table} JOIN page USING (page_id) "
@@ -153,11 +166,22 @@ class TextSearch:
         self, query: Query, hit: Hit, page: PageRow, row: FrameRow, channel: str
     ) -> SearchHit:
         view = self._reader.frame_view(row, page)
-        text = decoded(self._payload(page, view.revision_id))
-        shown = excerpt(text, query, within=view.lines)
-        if shown is None or channel != "body":
-            shown = Excerpt(view.lines, shown.text if shown else view.signature)
+        shown = None if channel == "body" else _shown_at_once(view, query, hit)
+        if shown is None:
+            shown = self._within(query, page, view)
+        if channel != "body":
+            shown = Excerpt(view.lines, shown.text)
         return symbol_hit(view, channel, hit.score, _why(hit), shown=shown)
+
+    def _within(self, query: Query, page: PageRow, view: FrameView) -> Excerpt:
+        """The lines of a symbol that show most of the words; its text alone is looked through."""
+        first, last = view.lines
+        lines = decoded(self._payload(page, view.revision_id)).split("\n")[first - 1 : last]
+        found = excerpt("\n".join(lines), query)
+        if found is None:
+            return Excerpt(view.lines, view.signature)
+        start, end = found.lines
+        return Excerpt((first + start - 1, first + end - 1), found.text)
 
     def _page_hit(self, search: Search, query: Query, hit: Hit, page: PageRow) -> SearchHit:
         body = self._reader.envelope(page, hit.key)
@@ -210,6 +234,14 @@ class TextSearch:
             return self._documents.payload(Namespace(page.scope), payload.ref)
         except NotFound:
             return b""
+
+
+def _shown_at_once(view: FrameView, query: Query, hit: Hit) -> Excerpt | None:
+    """Signature and first line of documentation, if they show all the words that were found."""
+    text = "\n".join(filter(None, (view.signature, view.doc)))
+    words = {place.word for place in locate(text, query)}
+    enough = all(match.word in words or "path" in match.fields for match in hit.matches)
+    return Excerpt(view.lines, text[:LONGEST_EXCERPT]) if enough else None
 
 
 def symbol_hit(

@@ -172,8 +172,8 @@ class Writes:
         path = TreePath(given if given is not None else f"{slug(title) or page}.{extension}")
         folders = [path.claim.rsplit("/", n)[0] for n in range(1, path.claim.count("/") + 1)]
         rivals = self._store.catalog.pages(
-            "scope = ? AND (claim IN (SELECT value FROM json_each(?)) OR claim LIKE ? ESCAPE '\\')",
-            (namespace, _json_list(folders), _like(path.claim) + "/%"),
+            "scope = ? AND (claim IN (SELECT value FROM json_each(?)) OR claim > ? AND claim < ?)",
+            (namespace, json.dumps(folders), f"{path.claim}/", f"{path.claim}0"),
         )
         if rivals:
             raise InvalidName(
@@ -387,14 +387,6 @@ def _check(draft: Draft) -> None:
     unknown = set(draft.epistemic or {}) - set(EPISTEMIC)
     if unknown:
         raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")
-
-
-def _json_list(items: Sequence[str]) -> str:
-    return json.dumps(list(items))
-
-
-def _like(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _own_title(draft: Draft) -> str | None:
