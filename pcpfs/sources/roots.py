@@ -127,11 +127,12 @@ class Roots:
 
     def counts(self, root: Root) -> tuple[int, int]:
         """How many files and symbols hold now."""
-        ((files, symbols),) = self._store.catalog.query(
-            "SELECT count(DISTINCT page.page_id), coalesce(sum(frame.kind <> ?), 0) "
-            "FROM page JOIN frame USING (page_id) "
-            "WHERE page.root_id = ? AND page.is_open AND frame.valid_to IS NULL",
-            (FILE_KIND, root.root_id),
+        query, root_id = self._store.catalog.query, root.root_id
+        ((files,),) = query("SELECT count(*) FROM page WHERE root_id = ? AND is_open", (root_id,))
+        ((symbols,),) = query(
+            "SELECT count(*) FROM page JOIN frame USING (page_id) "
+            "WHERE page.root_id = ? AND frame.valid_to IS NULL AND frame.kind <> ?",
+            (root_id, FILE_KIND),
         )
         return files, symbols
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -273,11 +274,9 @@ class Sources:
         if self._indexer is not None:
             self._indexer.finish()
             self._indexer = None
-        session = Session(self.store, self.actor)
-        try:
-            session.flush_indexes(progress)
-        finally:
-            session.close()
+        if self.store.catalog.query("SELECT 1 FROM pending LIMIT 1"):
+            with closing(Session(self.store, self.actor)) as session:
+                session.flush_indexes(progress)
 
 
 def _below(path: str) -> tuple[str, tuple[str, ...]]:
