@@ -147,6 +147,12 @@ class Catalog:
                 raise
             self.db.execute("COMMIT")
 
+    def tidy(self) -> None:
+        """Take the write-ahead log in, and look how the rows are spread."""
+        with _translated("the catalog"):
+            self.db.execute("PRAGMA optimize")
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def query(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a question; Corrupt, with what to do, if the file is damaged."""
         with _translated("the catalog"):

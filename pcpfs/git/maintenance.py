@@ -1,0 +1,53 @@
+"""Packing what many small commits leave behind, bit by bit, beside any other git command.
+
+git itself keeps what others may still need: only objects that are in a new pack go from their old
+place, and who has lost one looks again. Unreachable objects are packed like all others and never
+dropped here: a person may want them back (`git reflog`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pcpfs.git.process import Process
+from pcpfs.git.store import Git
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How the objects of a repository lie: loose ones, packs, and their kilobytes together."""
+
+    loose: int
+    packs: int
+    kilobytes: int
+
+
+def stored(git: Git) -> Stored:
+    """As they lie now."""
+    out = _process(git).run("count-objects", "-v").decode()
+    said = dict(line.split(": ", 1) for line in out.splitlines() if ": " in line)
+    kilobytes = int(said["size"]) + int(said["size-pack"])
+    return Stored(int(said["count"]), int(said["packs"]), kilobytes)
+
+
+def pack(git: Git) -> None:
+    """Pack loose objects, and small packs into larger ones: a pack is written again only when as
+    much has come that it doubles, so each object is copied a few times in all (`--geometric`)."""
+    _process(git).run("repack", "-d", "--geometric=2", "--quiet")
+
+
+def write_commit_graph(git: Git) -> None:
+    """Let `git log -- PATH` pass over commits that do not touch the path."""
+    if git.head() is not None and not git.is_shallow():
+        _process(git).run(
+            "commit-graph", "write", "--reachable", "--changed-paths", "--split", "--no-progress"
+        )
+
+
+def drop_pending(git: Git) -> None:
+    """Forget the commit that a killed writer made and told nobody of; under the writer's lock."""
+    _process(git).run("update-ref", "-d", "refs/pcpfs/pending")
+
+
+def _process(git: Git) -> Process:
+    return Process(git.git_dir, git.work_tree, git.identity, optional_locks=True)
