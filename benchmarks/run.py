@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -69,6 +70,8 @@ def main(arguments: Sequence[str]) -> None:
     wanted = options(arguments)
     archive = wanted.sdist or fetch(CACHE)
     check(archive)
+    if "main" in wanted.parts:
+        shutil.rmtree(wanted.work / "store", ignore_errors=True)
     tree = corpus(unpack(archive, wanted.work / "tree"))
     rows: list[Row] = []
     for name, measure in steps(wanted, tree).items():
