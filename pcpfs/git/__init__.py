@@ -8,19 +8,22 @@ Paths are `str`, relative to the work tree, with `/`; bytes that are no UTF-8 ar
 (`os.fsdecode`). Whole trees never pass through memory; the contents of a commit are streamed.
 """
 
+from pcpfs.git.fast_import import Content
 from pcpfs.git.renames import renames
 from pcpfs.git.repository import Repository, find_repository
 from pcpfs.git.store import Change, Git
-from pcpfs.git.values import CommitId, LogEntry, ObjectId, Person, TreeChange, TreeEntry
+from pcpfs.git.values import CommitId, LogEntry, ObjectId, Person, Stored, TreeChange, TreeEntry
 
 __all__ = [
     "Change",
     "CommitId",
+    "Content",
     "Git",
     "LogEntry",
     "ObjectId",
     "Person",
     "Repository",
+    "Stored",
     "TreeChange",
     "TreeEntry",
     "find_repository",

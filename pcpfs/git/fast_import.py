@@ -8,16 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
+from typing import NamedTuple
 
 from pcpfs.git.process import Process
-from pcpfs.git.values import CommitId, ObjectId, Person
+from pcpfs.git.values import CommitId, ObjectId, Person, Stored
 from pcpfs.model.instants import Instant
 
-Content = bytes | Path | None
-"""What a path holds: bytes, a file to take them from, or None for nothing."""
+Content = bytes | Path | Stored | None
+"""What a path holds: bytes, a file to take them from, a blob at hand, or None for nothing."""
 
-Entry = tuple[bytes, ObjectId | None]
-"""A path and its blob as committed."""
+
+class Entry(NamedTuple):
+    """A path and its blob as committed."""
+
+    path: bytes
+    blob: ObjectId | None
+    mode: str = "100644"
+
 
 _COMMAND = (
     *("-c", "pack.compression=1", "fast-import"),
@@ -67,12 +74,17 @@ class CommitImport:
         parent: CommitId | None,
         text: CommitText,
         changes: Sequence[tuple[bytes, Content]],
+        *,
+        merged: Sequence[CommitId] = (),
     ) -> None:
-        """An error while a content is read is raised, and nothing is committed."""
+        """`merged` are further parents. An error while a content is read is raised, and nothing is
+        committed."""
         self._pending += b"feature done\ncommit %s\n" % os.fsencode(ref)
         self._pending += b"mark :1\n" + text.encoded()
         if parent is not None:
             self._pending += b"from %s\n" % parent.encode()
+        for further in merged:
+            self._pending += b"merge %s\n" % further.encode()
         with process.start(*_COMMAND) as git:
             try:
                 self._feed(git, changes)
@@ -92,17 +104,20 @@ class CommitImport:
         self._pending += b"\nget-mark :1\ndone\n"
         self._flush(git, 0)
 
-    def _add(self, path: bytes, content: bytes | None) -> None:
+    def _add(self, path: bytes, content: bytes | Stored | None) -> None:
         if content is None:
             self._pending += b"D %s\n" % _quoted(path)
-            self.entries.append((path, None))
+            self.entries.append(Entry(path, None))
+            return
+        if isinstance(content, Stored):
+            of = (content.mode.encode(), content.blob.encode(), _quoted(path))
+            self._pending += b"M %s %s %s\n" % of
+            self.entries.append(Entry(path, content.blob, content.mode))
             return
         self._pending += b"M 100644 inline %s\ndata %d\n" % (_quoted(path), len(content))
         self._pending += content
         self._pending += b"\n"
-        blob = hashlib.new(self.hash_name, b"blob %d\0" % len(content), usedforsecurity=False)
-        blob.update(content)
-        self.entries.append((path, ObjectId(blob.hexdigest())))
+        self.entries.append(Entry(path, blob_of(self.hash_name, content)))
 
     def _flush(self, process: Popen[bytes], least: int) -> None:
         assert process.stdin is not None
@@ -110,6 +125,16 @@ class CommitImport:
             process.stdin.write(self._pending)
             process.stdin.flush()
             self._pending.clear()
+
+
+def blob_of(hash_name: str, content: Content) -> ObjectId | None:
+    """The name that git gives a content; None for nothing."""
+    if content is None or isinstance(content, Stored):
+        return content.blob if content else None
+    raw = content.read_bytes() if isinstance(content, Path) else content
+    blob = hashlib.new(hash_name, b"blob %d\0" % len(raw), usedforsecurity=False)
+    blob.update(raw)
+    return ObjectId(blob.hexdigest())
 
 
 def _quoted(path: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import Popen
 from typing import Self
@@ -71,9 +71,11 @@ class Repository:
         if self.head() is None:
             return []
         count = [] if limit is None else [f"--max-count={limit}"]
-        out = self._process().run(
-            "log", "-z", f"--format={_LOG}", "--no-show-signature", *count, "HEAD", "--", *paths
-        )
+        return self._logged(*count, "HEAD", "--", *paths)
+
+    def _logged(self, *arguments: str) -> list[LogEntry]:
+        marked = arguments if "--" in arguments else (*arguments, "--")
+        out = self._process().run("log", "-z", f"--format={_LOG}", "--no-show-signature", *marked)
         fields = out.decode("utf-8", "replace").split("\0")[:-1]
         rows = (fields[i : i + _LOG_FIELDS] for i in range(0, len(fields), _LOG_FIELDS))
         return [_log_entry(row) for row in rows]
@@ -81,15 +83,14 @@ class Repository:
     def diff_tree(self, before: CommitId | None, after: CommitId) -> list[TreeChange]:
         """The files that differ between two commits, by path; None is the empty tree."""
         if before is None:
-            return [TreeChange(e.path, "A", None, e.blob) for e in self.ls_tree(after)]
-        out = self._process().run("diff-tree", *_RAW, "--no-renames", before, after, "--")
-        words = out.split(b"\0")
-        return [_tree_change(words[i], words[i + 1]) for i in range(0, len(words) - 1, 2)]
+            return [TreeChange(e.path, "A", None, e.blob, e.mode) for e in self.ls_tree(after)]
+        out = self._process().run("diff-tree", *RAW, "--no-renames", before, after, "--")
+        return tree_changes(out)
 
     def renames(self, before: CommitId, after: CommitId) -> list[tuple[str, str]]:
         """Old and new path of each file that git holds for renamed (`diff -M`), by new path."""
         out = self._process().run(
-            "diff-tree", *_RAW, "-M", "-l1000", "--diff-filter=R", before, after, "--"
+            "diff-tree", *RAW, "-M", "-l1000", "--diff-filter=R", before, after, "--"
         )
         words = list(map(os.fsdecode, out.split(b"\0")))
         return [(words[i + 1], words[i + 2]) for i in range(0, len(words) - 1, 3)]
@@ -151,7 +152,7 @@ class Repository:
         return Head(name or None, CommitId(commit.decode().strip()) if commit.strip() else None)
 
 
-_RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
 def _log_entry(row: Sequence[str]) -> LogEntry:
@@ -167,9 +168,16 @@ def _log_entry(row: Sequence[str]) -> LogEntry:
     )
 
 
+def tree_changes(raw: bytes) -> list[TreeChange]:
+    """What `--raw -z` without renames prints."""
+    words = raw.split(b"\0")
+    return [_tree_change(words[i], words[i + 1]) for i in range(0, len(words) - 1, 2)]
+
+
 def _tree_change(raw: bytes, path: bytes) -> TreeChange:
-    _, _, before, after, status = raw.decode().split(" ")
-    return TreeChange(os.fsdecode(path), status[0], _object(before), _object(after))
+    _, mode, before, after, status = raw.decode().split(" ")
+    change = TreeChange(os.fsdecode(path), status[0], _object(before), _object(after))
+    return replace(change, mode=mode) if change.after else change
 
 
 def _object(text: str) -> ObjectId | None:

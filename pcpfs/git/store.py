@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from pcpfs.disk import Disk
 from pcpfs.errors import Busy, Conflict, InvalidName, Unavailable
-from pcpfs.git.fast_import import CommitImport, CommitText, Content, Entry
+from pcpfs.git.fast_import import CommitImport, CommitText, Content, Entry, blob_of
+from pcpfs.git.junctions import Junctions
 from pcpfs.git.locks import Patience
 from pcpfs.git.process import IDENTITY, Process, failure, require_git, run_anywhere
 from pcpfs.git.refs import Head
-from pcpfs.git.repository import Repository, find_repository
-from pcpfs.git.values import CommitId, Person
+from pcpfs.git.repository import find_repository
+from pcpfs.git.values import CommitId, Person, Stored
 from pcpfs.model.instants import Instant
 
 Change = tuple[str, Content]
@@ -30,17 +31,9 @@ Smaller ones stay whole, since programs that do not use git itself cannot read a
 
 _PENDING = "refs/pcpfs/pending"
 
-_UNFINISHED = {
-    "MERGE_HEAD": "merge",
-    "CHERRY_PICK_HEAD": "cherry-pick",
-    "REVERT_HEAD": "revert",
-    "rebase-merge": "rebase",
-    "rebase-apply": "rebase",
-}
-
 
 @dataclass(frozen=True, slots=True)
-class Git(Repository):
+class Git(Junctions):
     """The repository that pcpfs commits to. One writer at a time (the store's lock); a person's
     own git commands may run beside it at any moment."""
 
@@ -71,18 +64,15 @@ class Git(Repository):
         run_anywhere(["init", "--quiet", "--template=", f"--initial-branch={branch}"], folder)
         return cls.open(folder, identity)
 
-    def unfinished(self) -> str | None:
-        """The operation of a person that waits to be concluded: "merge", "rebase", …"""
-        there = (name for name in _UNFINISHED if (self.git_dir / name).exists())
-        return next((_UNFINISHED[name] for name in there), None)
-
     def commit(
         self,
         changes: Iterable[Change],
         message: str,
         at: Instant,
         author: Person | None = None,
+        *,
         refresh: bool = True,
+        merged: Sequence[CommitId] = (),
     ) -> CommitId:
         """Commit these changes, and nothing else, on top of HEAD.
 
@@ -92,10 +82,11 @@ class Git(Repository):
 
         Unavailable while a merge or rebase waits. Busy if another git command holds the index or
         the branch for seconds; then nothing is committed, and the same call later does it.
-        Without `refresh` the index is left behind (for scratch repositories).
+        Without `refresh` the index is left behind (for scratch repositories). `merged` are further
+        parents: then a waiting merge is what is concluded (see `forget_merge`).
         """
         waiting = self.unfinished()
-        if waiting is not None:
+        if waiting is not None and not (merged and waiting == "merge"):
             raise Unavailable(
                 f"a {waiting} in {self.work_tree} is not finished; conclude it with git, or "
                 f"`git {waiting} --abort`, and try again"
@@ -104,7 +95,7 @@ class Git(Repository):
         text = CommitText(message, at, author or self.identity, self.identity)
         for _ in range(_ATTEMPTS):
             before = self._head()
-            commit, entries = self._import(before, text, wanted)
+            commit, entries = self._import(before, text, wanted, merged)
             if refresh:
                 self._write_index(entries, commit)
             moved = self._move_branch(before, commit)
@@ -119,7 +110,35 @@ class Git(Repository):
         if commit is not None:
             names = sorted(set(paths))
             blobs = self.blobs_at(commit, names)
-            self._write_index(list(zip(map(_checked, names), blobs, strict=True)), commit)
+            self._write_index(list(map(Entry, map(_checked, names), blobs)), commit)
+
+    def advance(self, commit: CommitId, changes: Iterable[tuple[str, Stored | None]]) -> bool:
+        """Move HEAD's branch forward to a commit that is there already, and the index with it;
+        `changes` are all files in which it differs. False if a person moved the branch meanwhile:
+        then look again."""
+        before = self._head()
+        entries = [
+            Entry(_checked(path), None) if to is None else Entry(_checked(path), to.blob, to.mode)
+            for path, to in changes
+        ]
+        self._write_index(entries, commit)
+        return self._move_branch(before, commit)
+
+    def not_in_head(self, changes: Mapping[str, Content]) -> dict[str, Content]:
+        """Those of the changes that HEAD does not hold yet; for the others the index is made to
+        agree with it."""
+        before = self._head().commit
+        if before is None:
+            return dict(changes)
+        blobs = self.blobs_at(before, list(changes))
+        name = self._hash_name(before)
+        held = {
+            path
+            for (path, content), blob in zip(changes.items(), blobs, strict=True)
+            if blob == blob_of(name, content)
+        }
+        self.refresh_index(held)
+        return {path: content for path, content in changes.items() if path not in held}
 
     def set_config(self, key: str, value: str) -> None:
         """Set a value in the repository's own configuration."""
@@ -142,14 +161,18 @@ class Git(Repository):
             disk.write(path, text.encode())
 
     def _import(
-        self, before: Head, text: CommitText, changes: Sequence[tuple[bytes, Content]]
+        self,
+        before: Head,
+        text: CommitText,
+        changes: Sequence[tuple[bytes, Content]],
+        merged: Sequence[CommitId],
     ) -> tuple[CommitId, list[Entry]]:
         """Make the commit, under a name of ours that nobody looks at."""
         patience = Patience(self.work_tree)
         hash_name = self._hash_name(before.commit)
         while True:
             attempt = CommitImport(hash_name)
-            attempt.run(self._process(), _PENDING, before.commit, text, changes)
+            attempt.run(self._process(), _PENDING, before.commit, text, changes, merged=merged)
             if attempt.commit is not None:
                 return attempt.commit, attempt.entries
             if not patience.waited(attempt.messages):
@@ -191,8 +214,8 @@ class Git(Repository):
     def _write_index(self, entries: Sequence[Entry], commit: CommitId) -> None:
         none = "0" * len(commit)
         lines = b"".join(
-            b"%s %s\t%s\0" % (b"100644" if blob else b"0", (blob or none).encode(), path)
-            for path, blob in entries
+            b"%s %s\t%s\0" % (mode.encode() if blob else b"0", (blob or none).encode(), path)
+            for path, blob, mode in entries
         )
         patience = Patience(self.work_tree)
         while True:

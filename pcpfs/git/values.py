@@ -49,13 +49,28 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """A blob that the repository has already, as the content of a path."""
+
+    blob: ObjectId
+    mode: str = "100644"
+
+
+@dataclass(frozen=True, slots=True)
 class TreeChange:
-    """A file that differs between two commits: `status` is A, D, M or T (another type)."""
+    """A file that differs between two commits: `status` is A, D, M or T (another type); U where
+    the index holds no agreed content. `mode` is that of what is there after."""
 
     path: str
     status: str
     before: ObjectId | None
     after: ObjectId | None
+    mode: str = "100644"
+
+    @property
+    def stored(self) -> Stored | None:
+        """What is there after; None for nothing."""
+        return Stored(self.after, self.mode) if self.after else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,138 @@
+"""Where lines of history meet: operations that wait to be concluded, and what merges have done."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pcpfs.disk import Disk
+from pcpfs.errors import Unavailable
+from pcpfs.git.process import failure
+from pcpfs.git.repository import RAW, Repository, tree_changes
+from pcpfs.git.values import CommitId, LogEntry, ObjectId, TreeChange
+
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+}
+
+_DRIVER = "merge.pcpfs.driver"
+_CONFIG = (
+    ("merge.pcpfs.name", "keep ours: pcpfs lays tree/ anew"),
+    (_DRIVER, "true"),
+    ("merge.directoryRenames", "false"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Junctions(Repository):
+    """What the store asks its repository when lines of history meet."""
+
+    def unfinished(self) -> str | None:
+        """The operation of a person that waits to be concluded: "merge", "rebase", …"""
+        there = (name for name in _UNFINISHED if (self.git_dir / name).exists())
+        return next((_UNFINISHED[name] for name in there), None)
+
+    def keep_ours_in_merges(self) -> None:
+        """Set the merge driver `pcpfs`, and tell git not to guess at moved folders; at once where
+        that is done already."""
+        config = self.common_dir / "config"
+        if config.is_file() and b'[merge "pcpfs"]' in config.read_bytes():
+            return
+        for key, value in _CONFIG:
+            self._process().run("config", "--local", "--", key, value)
+
+    def merge_heads(self) -> tuple[CommitId, ...]:
+        """What a waiting merge is with."""
+        return tuple(map(CommitId, self._state("MERGE_HEAD").split()))
+
+    def merge_message(self) -> str:
+        """What a waiting merge is to be called; comments are dropped."""
+        lines = self._state("MERGE_MSG").splitlines()
+        return "\n".join(line for line in lines if not line.startswith("#")).strip()
+
+    def begin_merge(self, disk: Disk, other: CommitId, message: str) -> None:
+        """Make git and us wait for a merge with that commit; nothing else changes."""
+        disk.write(self.git_dir / "MERGE_MSG", message.encode() + b"\n")
+        disk.write(self.git_dir / "MERGE_HEAD", other.encode() + b"\n")
+
+    def forget_merge(self) -> None:
+        """No merge waits any more; what `git pull --autostash` had put aside goes to the stash."""
+        if (self.git_dir / "MERGE_HEAD").exists():
+            self._process().run("merge", "--quit")
+
+    def unmerged(self) -> set[str]:
+        """Paths on which a waiting merge could not agree."""
+        out = self._process().run("ls-files", "-u", "-z")
+        return {os.fsdecode(line.partition(b"\t")[2]) for line in out.split(b"\0")[:-1]}
+
+    def staged(self) -> list[TreeChange]:
+        """What the index holds otherwise than HEAD."""
+        if self.head() is None:
+            return []
+        command = ("diff-index", "--cached", *RAW, "--no-renames", "HEAD", "--")
+        return tree_changes(self._process().run(*command))
+
+    def merge_base(self, one: CommitId, other: CommitId) -> CommitId | None:
+        """The newest commit that both have; None if they share none."""
+        code, out, err = self._process().attempt("merge-base", one, other)
+        if code > 1:
+            raise failure(("merge-base",), err)
+        return CommitId(out.decode().strip()) if code == 0 else None
+
+    def is_ancestor(self, old: CommitId, new: CommitId) -> bool:
+        """`new` is `old`, or goes on from it; False also where `old` is not at hand."""
+        return self._process().attempt("merge-base", "--is-ancestor", old, new)[0] == 0
+
+    def between(self, before: CommitId | None, after: CommitId) -> list[LogEntry]:
+        """The commits of `after` that `before` has not, newest first."""
+        since = [f"^{before}"] if before else []
+        return self._logged(after, *since)
+
+    def merges(self, before: CommitId | None, after: CommitId, most: int) -> list[LogEntry]:
+        """The newest merges of `after` that `before` has not."""
+        since = [f"^{before}"] if before else []
+        return self._logged("--merges", f"--max-count={most}", after, *since)
+
+    def touching(self, path: str) -> list[LogEntry]:
+        """All commits at hand that touch a path, those that no branch has any more included."""
+        return self._logged("--all", "--reflog", "HEAD", "--full-history", "--", path)
+
+    def blend(self, base: bytes, ours: bytes, theirs: bytes) -> bytes:
+        """What git makes of two texts with a common ancestor, with markers where it cannot."""
+        with tempfile.TemporaryDirectory(prefix="pcpfs-blend-") as folder:
+            files = [Path(folder, name) for name in ("ours", "base", "theirs")]
+            for file, text in zip(files, (ours, base, theirs), strict=True):
+                file.write_bytes(text)
+            return self._process().attempt("merge-file", "-p", "-q", *map(str, files))[1]
+
+    def contents(self, blobs: Sequence[ObjectId | None]) -> Iterator[bytes | None]:
+        """The contents of blobs, in order; None for None and for what is not at hand."""
+        found = self.show_blobs(str(blob) for blob in blobs if blob is not None)
+        return (None if blob is None else next(found) for blob in blobs)
+
+    def move_ref(self, ref: str, commit: CommitId | None) -> None:
+        """Let a ref that is no branch name this commit; None removes it."""
+        if commit is None:
+            self._process().run("update-ref", "-d", ref)
+        else:
+            self._process().run("update-ref", ref, commit)
+
+    def ref(self, name: str) -> CommitId | None:
+        """What a ref names."""
+        code, out, _ = self._process().attempt("rev-parse", "--verify", "--quiet", name)
+        return CommitId(out.decode().strip()) if code == 0 else None
+
+    def _state(self, name: str) -> str:
+        try:
+            return (self.git_dir / name).read_text("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise Unavailable(f"{self.git_dir / name} cannot be read: {error.strerror}") from error
