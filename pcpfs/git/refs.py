@@ -51,6 +51,12 @@ def read_head(git_dir: Path, common_dir: Path) -> Head | None:
         return None
 
 
+def stash(common_dir: Path) -> str | None:
+    """What `git stash` put aside last; None if nothing is."""
+    name = "refs/stash"
+    return _text(common_dir / name) or _packed(common_dir, name)
+
+
 def _packed(common_dir: Path, ref: str) -> str | None:
     for line in (_text(common_dir / "packed-refs") or "").splitlines():
         name, _, found = line.partition(" ")

@@ -11,25 +11,51 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pcpfs.model.ids import CloneId, Digest, PageId, RootId, base32
+from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS base (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS base_page ON base (page_id);
+CREATE TABLE IF NOT EXISTS laid
+    (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT, revision_id TEXT, before TEXT) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS laid_page ON laid (page_id);
+CREATE TABLE IF NOT EXISTS former
+    (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT, revision_id TEXT, before TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
 """
 
 
 class Base(NamedTuple):
-    """What we last laid at a path of the work tree."""
+    """What we last laid at a path of the work tree, or took from there.
+
+    `before` are the revisions that the file held earlier, since somebody last saved it: an editor
+    may still have one of them in its buffer.
+    """
 
     path: str
     page_id: PageId
     digest: Digest
+    revision: RevisionId
+    before: tuple[RevisionId, ...] = ()
+
+    def followed_by(self, path: str, digest: Digest, revision: RevisionId) -> Base:
+        """The base of a file that gets the text of another revision of the same page."""
+        if revision == self.revision:
+            return self._replace(path=path)
+        known = (*(r for r in self.before if r != revision), self.revision)
+        return Base(path, self.page_id, digest, revision, known[-_MOST_BEFORE:])
+
+
+_MOST_BEFORE = 12
+
+
+class Position(NamedTuple):
+    """Where HEAD and the stash of git stood; None for nothing there."""
+
+    head: str | None
+    stash: str | None
 
 
 class BoundRoot(NamedTuple):
@@ -66,25 +92,49 @@ class LocalState:
         """What we laid for these pages."""
         found: list[Base] = []
         for page in pages:
-            rows = self._db.execute("SELECT * FROM base WHERE page_id = ?", (page,))
-            found += [Base(path, PageId(owner), Digest(digest)) for path, owner, digest in rows]
+            found += map(_base, self._db.execute("SELECT * FROM laid WHERE page_id = ?", (page,)))
         return found
 
     def all_bases(self) -> list[Base]:
         """Everything that we laid, by path."""
-        rows = self._db.execute("SELECT * FROM base ORDER BY path")
-        return [Base(path, PageId(owner), Digest(digest)) for path, owner, digest in rows]
+        return [_base(row) for row in self._db.execute("SELECT * FROM laid ORDER BY path")]
 
     def base(self, path: str) -> Base | None:
-        row = self._db.execute("SELECT * FROM base WHERE path = ?", (path,)).fetchone()
-        return row and Base(row[0], PageId(row[1]), Digest(row[2]))
+        row = self._db.execute("SELECT * FROM laid WHERE path = ?", (escaped(path),)).fetchone()
+        return row and _base(row)
 
-    def set_bases(self, laid: Iterable[Base], removed: Iterable[str]) -> None:
-        """Remember what was laid and what was taken away."""
+    def formers(self) -> list[Base]:
+        """What had been laid at paths from which we took it away, by path: somebody may still have
+        that file open."""
+        return [_base(row) for row in self._db.execute("SELECT * FROM former ORDER BY path")]
+
+    def set_bases(self, laid: Iterable[Base], removed: Iterable[Base | str]) -> None:
+        """Remember what was laid, and what was taken away: with a base, what had been there."""
+        gone, kept = list(removed), [_row(base) for base in laid]
+        formers = [_row(base) for base in gone if isinstance(base, Base)]
+        paths = [(escaped(base.path if isinstance(base, Base) else base),) for base in gone]
         self._db.execute("BEGIN IMMEDIATE")
-        self._db.executemany("DELETE FROM base WHERE path = ?", [(path,) for path in removed])
-        self._db.executemany("INSERT OR REPLACE INTO base VALUES (?, ?, ?)", laid)
+        self._db.executemany("DELETE FROM laid WHERE path = ?", paths)
+        self._db.executemany("INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?, ?)", formers)
+        self._db.executemany("DELETE FROM former WHERE path = ?", [(row[0],) for row in kept])
+        self._db.executemany("INSERT OR REPLACE INTO laid VALUES (?, ?, ?, ?, ?)", kept)
         self._db.execute("COMMIT")
+
+    def position(self) -> Position | None:
+        """Where git stood when we last looked at all of `tree/`, moved on by our own commits; None
+        if we never looked."""
+        row = self._db.execute("SELECT value FROM value WHERE key = 'position'").fetchone()
+        return row and Position(*json.loads(row[0]))
+
+    def set_position(self, position: Position) -> None:
+        value = json.dumps(position)
+        self._db.execute("INSERT OR REPLACE INTO value VALUES ('position', ?)", (value,))
+
+    def follow(self, before: str | None, after: str | None) -> None:
+        """A commit of ours moved HEAD: that is no news."""
+        position = self.position()
+        if position is not None and position.head == before:
+            self.set_position(position._replace(head=after))
 
     def bind_root(self, root: RootId, path: str) -> None:
         """This root lies at this path on this machine."""
@@ -112,3 +162,14 @@ class LocalState:
             )
             for root, path, at, skipped in rows
         }
+
+
+def _base(row: tuple[str, str, str, str, str]) -> Base:
+    path, page, digest, revision, before = row
+    known = tuple(map(RevisionId, json.loads(before)))
+    return Base(unescaped(path), PageId(page), Digest(digest), RevisionId(revision), known)
+
+
+def _row(base: Base) -> tuple[str, str, str, str, str]:
+    before = json.dumps(base.before)
+    return escaped(base.path), base.page_id, base.digest, base.revision, before

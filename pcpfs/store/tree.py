@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pcpfs.disk import Disk
 from pcpfs.errors import PcpfsError
-from pcpfs.model.ids import Digest, PageId
+from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, decode_list
@@ -22,13 +23,39 @@ from pcpfs.store.local import Base, LocalState
 from pcpfs.store.rows import PageRow
 
 
+class Wanted(NamedTuple):
+    """What a file of `tree/` should hold: the text of one head of a page."""
+
+    page: PageId
+    scope: Namespace
+    revision: RevisionId
+    digest: Digest
+
+
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """What laying did: files written and removed (paths in the store), and edits left alone."""
+    """What laying did: files written and removed (paths in the store), and edits left alone; of
+    these `missing` are files that somebody removed."""
 
     written: Mapping[str, bytes]
     removed: tuple[str, ...]
     left: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at `tree/` has settled: bases of files whose text is in a revision by now, files
+    that are to be laid anew although somebody removed them (None: all), and further pages to
+    lay."""
+
+    bases: Mapping[str, Base] = field(default_factory=dict)
+    anew: Collection[str] | None = ()
+    pages: Collection[PageId] = ()
+
+
+NOTHING_SEEN = Seen()
+LAY_ALL_ANEW = Seen(anew=None)
 
 
 class Tree:
@@ -47,21 +74,35 @@ class Tree:
         self.payload = payload
 
     def lay(
-        self, catalog: Catalog, pages: Iterable[PageId], claims: Iterable[tuple[str, str]]
+        self,
+        catalog: Catalog,
+        pages: Iterable[PageId],
+        claims: Iterable[tuple[str, str]],
+        seen: Seen = NOTHING_SEEN,
+        *,
+        moved: bool = False,
     ) -> Laid:
         """Bring the files of these pages up to date, and those of pages that share one of these
-        claims (scope, claimed path). What cannot be written is left, and named."""
-        concerned = {row.page_id: row for row in _concerned(catalog, pages, claims)}
-        wanted = wanted_files(catalog, concerned.values())
-        laying = _Laying(self, catalog)
-        for base in self.local.bases(map(PageId, concerned)):
-            if base.path not in wanted:
-                laying.attempt(base, None)
-        for path, (page, digest) in sorted(wanted.items()):
-            scope = Namespace(concerned[page].scope)
-            laying.attempt(Base(path, page, digest), scope)
-        self.local.set_bases(laying.bases, laying.removed)
-        return Laid(laying.written, tuple(laying.removed), tuple(sorted(laying.left)))
+        claims (scope, claimed path). What cannot be written is left, and named.
+
+        `moved`: git may have put older texts in place (HEAD or the stash moved since our last
+        look), so a text that is a revision of the page is nobody's edit.
+        """
+        of = {*pages, *seen.pages}
+        concerned = {row.page_id: row for row in _concerned(catalog, sorted(of), claims)}
+        wanted = wanted_heads(catalog, concerned.values())
+        laying = _Laying(self, catalog, seen, moved)
+        bases = {b.path: b for b in self.local.bases(map(PageId, concerned))}
+        bases |= {path: base for path, base in seen.bases.items() if base.page_id in concerned}
+        for path, base in sorted(bases.items()):
+            if path not in wanted:
+                laying.take_away(base)
+        for path, goal in sorted(wanted.items()):
+            laying.put(path, goal)
+        self.local.set_bases(laying.bases, laying.gone)
+        removed = tuple(base.path for base in laying.gone)
+        missing = tuple(sorted(laying.missing))
+        return Laid(laying.written, removed, tuple(sorted(laying.left)), missing)
 
     def edits(self) -> tuple[str, ...]:
         """Files whose bytes are not what we last laid there, removed ones included; by path."""
@@ -88,58 +129,86 @@ class _Laying:
 
     tree: Tree
     catalog: Catalog
+    seen: Seen
+    moved: bool
     written: dict[str, bytes] = field(default_factory=dict)
     bases: list[Base] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
+    gone: list[Base] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
-    def attempt(self, base: Base, scope: Namespace | None) -> None:
-        """Lay a file (or, without a scope, take it away), unless something else is there."""
+    def put(self, path: str, goal: Wanted) -> None:
+        """Lay a file, unless something else is there or somebody removed it."""
+        base = self._base(path)
+        try:
+            state = self.tree.state(path)
+            if state is None and self._was_removed(path, goal, base):
+                self.missing.append(path)
+            elif state in (None, goal.digest) or self._is_ours(path, goal.page, base, state):
+                self._put(path, goal, base, state)
+            else:
+                self.left.append(path)
+        except PcpfsError:
+            self.left.append(path)
+
+    def take_away(self, base: Base) -> None:
+        """Remove a file that no page wants any more, unless something else is there."""
         try:
             state = self.tree.state(base.path)
-            if state not in (None, base.digest) and not self._is_ours(base, state):
-                self.left.append(base.path)
-            elif scope is None:
+            if state is None or self._is_ours(base.path, base.page_id, base, state):
                 self._remove(base)
             else:
-                self._put(base, scope, state)
+                self.left.append(base.path)
         except PcpfsError:
             self.left.append(base.path)
 
-    def _put(self, base: Base, scope: Namespace, state: str | None) -> None:
-        content = self.tree.payload(scope, base.digest)
-        if state != base.digest:
-            self.tree.disk.write(self.tree.root / base.path, content)
-        self.written[base.path] = content
-        self.bases.append(base)
+    def _put(self, path: str, goal: Wanted, base: Base | None, state: str | None) -> None:
+        content = self.tree.payload(goal.scope, goal.digest)
+        if state != goal.digest:
+            self.tree.disk.write(self.tree.root / path, content)
+        self.written[path] = content
+        if base is not None and base.page_id == goal.page:
+            self.bases.append(base.followed_by(path, goal.digest, goal.revision))
+        else:
+            self.bases.append(Base(path, goal.page, goal.digest, goal.revision))
 
     def _remove(self, base: Base) -> None:
         path = self.tree.root / base.path
         self.tree.disk.remove(path)
-        self.removed.append(base.path)
+        self.gone.append(base)
         folder = path.parent
         while folder.name != "tree" and folder.is_dir() and not any(os.scandir(folder)):
             self.tree.disk.remove_tree(folder)  # git keeps no empty folders; neither do we
             folder = folder.parent
 
-    def _is_ours(self, base: Base, state: str | None) -> bool:
-        """Whether what we laid is there, or (where we do not know) a text of this page."""
-        laid = self.tree.local.base(base.path)
-        if laid is not None:
-            return state == laid.digest
+    def _base(self, path: str) -> Base | None:
+        return self.seen.bases.get(path) or self.tree.local.base(path)
+
+    def _was_removed(self, path: str, goal: Wanted, base: Base | None) -> bool:
+        """Somebody's removal stands until `sync` has looked at it."""
+        if base is None or base.page_id != goal.page or self.seen.anew is None:
+            return False
+        return path not in self.seen.anew
+
+    def _is_ours(self, path: str, page: PageId, base: Base | None, state: str | None) -> bool:
+        """Whether what we laid is there, or (where we cannot know) a text of this page."""
+        if base is not None and state == base.digest:
+            return True
+        if base is not None and not self.moved:
+            return False
         known = self.catalog.query(
-            "SELECT 1 FROM revision WHERE page_id = ? AND digest = ?", (base.page_id, state)
+            "SELECT 1 FROM revision WHERE page_id = ? AND digest = ?", (page, state)
         )
         return bool(known)
 
 
-def wanted_files(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, tuple[PageId, Digest]]:
-    """The files that these pages should have in `tree/`: path in the store → page and payload.
+def wanted_heads(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, Wanted]:
+    """The files that these pages should have in `tree/`, by path in the store.
 
     Of pages that claim one path the smallest id keeps it, the others are marked with the last six
     characters of theirs. A second head stands beside the first, marked with its revision.
     """
-    files: dict[str, tuple[PageId, Digest]] = {}
+    files: dict[str, Wanted] = {}
     for row in pages:
         if row.path is None or row.is_source or row.lifecycle == "tombstoned":
             continue
@@ -148,14 +217,56 @@ def wanted_files(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, tuple[
             "AND lifecycle <> 'tombstoned'",
             (row.scope, row.claim, row.page_id),
         )
-        name = with_mark(row.path, row.page_id[-6:]) if rivals else row.path
-        for number, head in enumerate(decode_list(row.laid)):
-            found = catalog.query("SELECT digest FROM revision WHERE revision_id = ?", (head,))
-            digest = found[0][0] if found else None
+        heads = list(map(RevisionId, decode_list(row.laid)))
+        found = catalog.query(
+            "SELECT revision_id, digest FROM revision WHERE page_id = ?", (row.page_id,)
+        )
+        digests = {RevisionId(revision): digest for revision, digest in found}
+        scope = Namespace(row.scope)
+        for name, head in head_names(row.path, PageId(row.page_id), heads, bool(rivals)):
+            digest = digests.get(head)
             if digest is not None:
-                shown = with_mark(name, head[4:12]) if number else name
-                path = layout.tree_file(Namespace(row.scope), shown)
-                files[path] = (PageId(row.page_id), Digest(digest))
+                wanted = Wanted(PageId(row.page_id), scope, head, Digest(digest))
+                files[layout.tree_file(scope, name)] = wanted
+    return files
+
+
+def head_names(
+    path: str, page: PageId, heads: Sequence[RevisionId], is_rival: bool
+) -> Iterable[tuple[str, RevisionId]]:
+    """How the files of a page's heads are called, relative to `tree/`."""
+    name = with_mark(path, page[-6:]) if is_rival else path
+    for number, head in enumerate(heads):
+        yield with_mark(name, head[4:12]) if number else name, head
+
+
+def wanted_files(catalog: Catalog, pages: Iterable[PageRow]) -> dict[str, tuple[PageId, Digest]]:
+    """`wanted_heads` as page and payload."""
+    return {p: (w.page, w.digest) for p, w in wanted_heads(catalog, pages).items()}
+
+
+def all_wanted(catalog: Catalog) -> dict[str, Wanted]:
+    """The files that all pages should have, in a few questions."""
+    digests = dict(
+        catalog.query(
+            "SELECT revision.revision_id, revision.digest FROM revision JOIN page USING (page_id) "
+            "WHERE NOT page.is_source AND revision.digest IS NOT NULL"
+        )
+    )
+    rows = catalog.query(
+        "SELECT page_id, scope, path, claim, laid FROM page WHERE NOT is_source "
+        "AND path IS NOT NULL AND lifecycle <> 'tombstoned' ORDER BY page_id"
+    )
+    files: dict[str, Wanted] = {}
+    taken: set[tuple[str, str]] = set()
+    for page_id, scope, path, claim, laid in rows:
+        page, namespace = PageId(page_id), Namespace(scope)
+        heads = list(map(RevisionId, decode_list(laid)))
+        for name, head in head_names(path, page, heads, (scope, claim) in taken):
+            if head in digests:
+                wanted = Wanted(page, namespace, head, Digest(digests[head]))
+                files[layout.tree_file(namespace, name)] = wanted
+        taken.add((scope, claim))
     return files
 
 
