@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pcpfs.errors import Corrupt, InvalidName, PcpfsError
 from pcpfs.model.codec import canonical, decode
-from pcpfs.model.ids import Digest, PageId, RevisionId
+from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 
@@ -132,12 +132,37 @@ class ProvenanceEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrence:
+    """What makes a revision an event: which clone took it in, the events of its scope that it
+    follows, and what the host says about it (`source`, `goal_id`, …)."""
+
+    clone: CloneId
+    after: tuple[RevisionId, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "clone": self.clone,
+            "after": list(self.after),
+            "about": dict(self.about) or None,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        about = value.get("about", {})
+        if not all(isinstance(text, str) for pair in about.items() for text in pair):
+            raise TypeError("what is said about an event are texts")
+        return cls(CloneId(value["clone"]), tuple(map(RevisionId, value["after"])), about)
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """The envelope of one immutable version of a page.
 
     An authored revision has parents, author, time and 128 bits of salt (so that its id does not
     fingerprint a short secret). A source revision has none of them: it is a pure function of
-    (page, payload), the same in every clone and after a revert.
+    (page, payload), the same in every clone and after a revert. One with `event` is an event page,
+    which stays as it happened.
     """
 
     page: PageId
@@ -154,6 +179,7 @@ class Revision:
     valid_to: Instant | None = None
     epistemic: Mapping[str, str] = field(default_factory=dict)
     salt: str | None = None
+    event: Occurrence | None = None
 
     def __post_init__(self) -> None:
         if self.payload is None and not self.source_refs:
@@ -184,6 +210,7 @@ class Revision:
                 "valid_from": _text(self.valid_from),
                 "valid_to": _text(self.valid_to),
                 "salt": self.salt,
+                "event": self.event and self.event.to_json(),
                 **self.epistemic,
             }
         )
@@ -216,6 +243,7 @@ class Revision:
             valid_to=_instant(value.get("valid_to")),
             epistemic={name: value[name] for name in EPISTEMIC if name in value},
             salt=value.get("salt"),
+            event=Occurrence.from_json(value["event"]) if "event" in value else None,
         )
 
 
