@@ -28,7 +28,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "3"
+CATALOG_VERSION = "4"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -86,6 +86,7 @@ _INDEXES = (
     "relation (to_frame) WHERE to_frame IS NOT NULL",
     "change (page_id)",
     "change (at)",
+    "change (turn, change_id)",
     "document (page_id)",
 )
 _FULL = ("disk is full", "disk I/O error")
@@ -145,6 +146,16 @@ class Catalog:
             except BaseException:
                 self.db.execute("ROLLBACK")
                 raise
+            self.db.execute("COMMIT")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All questions in the block see one state, whoever writes meanwhile."""
+        with _translated("the catalog"):
+            self.db.execute("BEGIN")
+        try:
+            yield
+        finally:
             self.db.execute("COMMIT")
 
     def tidy(self) -> None:

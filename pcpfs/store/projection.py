@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pcpfs.errors import Corrupt, InvalidName
 from pcpfs.model.frames import Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.front import About, read_front
-from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import TreePath, escaped, source_path
 from pcpfs.model.pages import Payload, Revision
@@ -70,11 +70,7 @@ def scope_rows(state: ScopeState) -> tuple[ScopeRow, list[RootRow], list[ChangeR
         )
         for root in state.roots.values()
     ]
-    changes = [
-        ChangeRow(c, None, state.namespace, b.at.microseconds, b.operation, str(b.actor))
-        for c, b in state.changes
-    ]
-    return row, roots, changes
+    return row, roots, _change_rows(None, state)
 
 
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
@@ -114,7 +110,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
         ),
         frames=(),
         relations=_relation_rows(state),
-        changes=_change_rows(state),
+        changes=tuple(_change_rows(state.page, state)),
         documents=_documents(state, revisions, heads, ()),
     )
 
@@ -147,7 +143,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         spans=tuple(_observed_row(state.page, n, o) for n, o in enumerate(state.timeline)),
         frames=frames,
         relations=_relation_rows(state),
-        changes=_change_rows(state),
+        changes=tuple(_change_rows(state.page, state)),
         documents=_documents(state, revisions, current, frames),
     )
 
@@ -305,11 +301,24 @@ def _relation_rows(state: PageState) -> tuple[RelationRow, ...]:
     )
 
 
-def _change_rows(state: PageState) -> tuple[ChangeRow, ...]:
-    return tuple(
-        ChangeRow(c, state.page, state.namespace, b.at.microseconds, b.operation, str(b.actor))
-        for c, b in state.changes
-    )
+def _change_rows(page: PageId | None, state: PageState | ScopeState) -> list[ChangeRow]:
+    turns: dict[ChangeId, int] = {}
+    for change, body in state.changes:
+        behind = (turns[after] + 1 for after in body.after if after in turns)
+        turns[change] = max([body.at.microseconds, *behind])
+    return [
+        ChangeRow(
+            change,
+            page,
+            state.namespace,
+            body.at.microseconds,
+            turns[change],
+            body.clone,
+            body.operation,
+            str(body.actor),
+        )
+        for change, body in state.changes
+    ]
 
 
 def _documents(

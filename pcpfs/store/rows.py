@@ -103,10 +103,15 @@ class RelationRow(NamedTuple):
 
 
 class ChangeRow(NamedTuple):
+    """A change; `turn` is `at`, moved behind whatever it comes after: it orders all changes of a
+    store, whatever the clocks say."""
+
     change_id: str
     page_id: str | None
     scope: str
     at: int
+    turn: int
+    clone: str
     operation: str
     actor: str
 
