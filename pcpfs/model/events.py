@@ -93,8 +93,7 @@ class EventLine:
         """Read a line and check all it says; Corrupt, naming `what`, for any other."""
         value: dict[str, Any] = decode(raw, what)
         try:
-            envelope = _compact(value["envelope"]).encode()
-            line = cls(Revision.decode(envelope, what), _content_of(value))
+            line = cls(Revision.from_json(value["envelope"], what), _content_of(value))
             line.check()
         except (KeyError, TypeError, ValueError, AttributeError, PcpfsError) as error:
             raise Corrupt(f"{what} is no event: {error}", path=what) from error

@@ -58,7 +58,7 @@ class Instant:
     def _of(cls, text: str, day: str, clock: str, fraction: str | None, offset: str) -> Instant:
         clock = clock if clock.count(":") == 2 else f"{clock}:00"
         try:
-            moment = datetime.strptime(f"{day}T{clock}{offset}", "%Y-%m-%dT%H:%M:%S%z")
+            moment = datetime.fromisoformat(f"{day}T{clock}{offset}")
         except ValueError as error:
             raise InvalidInstant(f"{text!r} is no instant: {error}") from error
         if not _FIRST <= moment <= _LAST:

@@ -218,7 +218,11 @@ class Revision:
     @classmethod
     def decode(cls, raw: bytes, what: str) -> Self:
         """Read an envelope; Corrupt, naming `what`, where it is none."""
-        value: dict[str, Any] = decode(raw, what)
+        return cls.from_json(decode(raw, what), what)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any], what: str) -> Self:
+        """The envelope of a document that was read already."""
         try:
             return cls._of(value)
         except (KeyError, TypeError, AttributeError, PcpfsError) as error:
