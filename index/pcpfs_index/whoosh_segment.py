@@ -10,6 +10,7 @@ the documents.
 from __future__ import annotations
 
 import mmap
+import re
 import sys
 import zlib
 from array import array
@@ -67,9 +68,20 @@ class Segment(W3Segment):  # type: ignore[misc]  # Whoosh is untyped
     sizes: dict[str, int]  # of each file: a torn write is found at open
 
 
+def _free_name(storage: FileStorage, index_name: str) -> str:
+    """A name greater than that of every segment that is or was begun here; under the write lock.
+
+    Whoosh's own names are drawn from the generator that every program may seed.
+    """
+    pattern = re.compile(rf"{index_name}_([0-9a-f]{{16}})\.")
+    taken = [int(m[1], 16) for name in storage.list() if (m := pattern.match(name))]
+    return f"{max(taken, default=0) + 1:016x}"
+
+
 def write_segment(storage: FileStorage, inversion: Inversion, index_name: str) -> Segment:
     """Write all files of a new segment; it counts once a table of contents names it."""
     segment = Segment(W3Codec(), index_name, len(inversion.keys))
+    segment.segid = _free_name(storage, index_name)
     segment._fieldlengths = {}  # what the stock reader asks for
     lengths = [inversion.rows[field::ROW] for field in range(len(FIELDS))]
     segment.holders = tuple(len(column) - column.count(0) for column in lengths)

@@ -15,10 +15,14 @@ from typing import Any, NamedTuple
 
 from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
 from pcpfs.model.names import Namespace
+from pcpfs.store.databases import connect
 from pcpfs.store.rows import (
     ChangeRow,
     DocumentRow,
+    EventRow,
+    FollowRow,
     FrameRow,
+    LatestEventRow,
     PageRow,
     PageRows,
     RelationRow,
@@ -28,7 +32,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "4"
+CATALOG_VERSION = "5"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -61,6 +65,9 @@ _TABLES: tuple[tuple[str, type, str], ...] = (
     ("document", DocumentRow, "key"),
     ("pending", Pending, "scope, past, key"),
     ("damage", Damage, "page_id"),
+    ("event", EventRow, "revision_id, segment"),
+    ("follow", FollowRow, "followed, revision_id"),
+    ("latest_event", LatestEventRow, "scope, revision_id"),
 )
 _BY_PAGE = (
     ("revision", RevisionRow, "page_id"),
@@ -88,6 +95,12 @@ _INDEXES = (
     "change (at)",
     "change (turn, change_id)",
     "document (page_id)",
+    "event (segment, start)",
+    "event (page_id)",
+    "event (scope, digest)",
+    "event (scope, segment)",
+    "follow (revision_id)",
+    "page (scope) WHERE is_event AND lifecycle <> 'active'",
 )
 _FULL = ("disk is full", "disk I/O error")
 
@@ -103,16 +116,15 @@ class Catalog:
         """The catalog in a file; None if there is none that this version can use."""
         if not path.exists():
             return None
-        with _translated(path):
-            catalog = cls(_connect(path))
         try:
+            with _translated(path):
+                catalog = cls(_connect(path))
             if catalog.meta("version") == CATALOG_VERSION:
                 return catalog
         except Busy:
             raise
         except PcpfsError:
-            pass  # no catalog at all: as good as none
-        catalog.close()
+            return None  # whatever this is, it is disposable
         return None
 
     @classmethod
@@ -302,10 +314,8 @@ def _schema() -> Iterator[str]:
         yield f"CREATE INDEX index_{number} ON {index}"
 
 
-def _connect(path: Path | str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=256)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = connect(path)
     connection.execute("PRAGMA cache_size = -65536")
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection

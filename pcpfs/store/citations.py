@@ -50,7 +50,7 @@ def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
     """What became of a citation; None if it still holds at the place that its frame moved to."""
     runs = catalog.frames("frame_id = ?", (row.to_frame,))
     cited = [run for run in runs if run.digest == row.to_digest]
-    now = _now(catalog, runs)
+    now = _now(catalog, runs, row.to_digest)
     if now is not None and now.digest == row.to_digest:
         return None
     shown = now or next(reversed(cited or runs), None)
@@ -66,13 +66,16 @@ def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
     )
 
 
-def _now(catalog: Catalog, runs: Sequence[FrameRow]) -> FrameRow | None:
-    """The open run of a frame, followed along the moves of its file."""
+def _now(catalog: Catalog, runs: Sequence[FrameRow], digest: str | None) -> FrameRow | None:
+    """The open run of a frame, followed along the moves of its file; of several that are called so
+    the one with this digest."""
     seen: set[str] = set()
     while runs and runs[-1].page_id not in seen:
-        open_run = next((run for run in runs if run.valid_to is None), None)
-        if open_run is not None:
-            return open_run
+        still_open = sorted(
+            (run for run in runs if run.valid_to is None), key=lambda run: run.digest != digest
+        )
+        if still_open:
+            return still_open[0]
         last = max(runs, key=lambda run: (run.valid_from, run.valid_to or 0))
         seen.add(last.page_id)
         moved = catalog.query(

@@ -6,7 +6,6 @@ It survives `rm -rf .pcpfs`; it is never shared.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
+from pcpfs.store.databases import connect
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -72,9 +72,7 @@ class LocalState:
 
     def __init__(self, file: Path, work_tree: str, host: str, entropy: Entropy) -> None:
         """Open or make the file. A copied folder (other host or path) is a new clone."""
-        self._db = sqlite3.connect(file, timeout=30, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db = connect(file)
         self._db.executescript(_SCHEMA)
         self.clone = self._clone(json.dumps([host, work_tree]), entropy)
 

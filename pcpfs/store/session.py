@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pcpfs.errors import NotFound, UsageError
+from pcpfs.errors import Corrupt, NotFound, UsageError
 from pcpfs.machine import user_secret
 from pcpfs.model.answers import (
     Difference,
@@ -193,7 +193,13 @@ class Session:
         text = TextSearch(
             reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
         )
-        return text.run(search)
+        try:
+            return text.run(search)
+        except Corrupt:
+            for scope in search.scopes:  # disposable: built anew, from what is not
+                self._indexes.discard(scope, 0)
+                self._indexes.discard(scope, 1)
+            return text.run(search)
 
     def symbol(
         self,

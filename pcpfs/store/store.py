@@ -10,7 +10,7 @@ import os
 import platform
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,6 +25,7 @@ from pcpfs.ports import Clock, Entropy, Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.config import FORMAT, GIT_ATTRIBUTES, Config, generated_files
+from pcpfs.store.event_lines import EventLines
 from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
 from pcpfs.store.objects import Objects
@@ -53,7 +54,7 @@ class Store:
         self.git = Git.open(path)
         self.local_folder = self.git.common_dir / layout.LOCAL
         self.disposable = path / layout.DISPOSABLE
-        self.objects = Objects(path, self.disk)
+        self.objects = Objects(path, self.disk, EventLines(path, lambda: self.catalog))
         self._open_local()
         self.tree = Tree(path, self.disk, self.local, self.objects.payload)
         self.catalog = Catalog.create(Path(":memory:"))
@@ -174,7 +175,6 @@ class Store:
         """Build the catalog anew from the files alone; the number of pages. The text indexes are
         then built at the next search."""
         with self.disk.lock(self.local_folder / LOCK, self._wait):
-            self.catalog.close()
             self.disk.remove_tree(self.disposable)
             self._catalog_inode = None
             self._open_catalog(progress)
@@ -216,8 +216,9 @@ class Store:
             _log.warning("an unfinished operation waits: %s", error.message)
 
     def _open_local(self) -> None:
-        self.disk.make_folders(self.local_folder)
-        self.git.lay_info(self.disk, "attributes", GIT_ATTRIBUTES.decode())
+        with suppress(ReadOnly):  # then others have laid them, or nobody ever writes here
+            self.disk.make_folders(self.local_folder)
+            self.git.lay_info(self.disk, "attributes", GIT_ATTRIBUTES.decode())
         file = self.local_folder / "local.sqlite"
         try:
             self.local = LocalState(file, str(self.path), platform.node(), self.entropy)
@@ -235,7 +236,6 @@ class Store:
         inode = _inode(file)
         if inode is not None and inode == self._catalog_inode:
             return
-        self.catalog.close()
         found = Catalog.open(file) if inode is not None else None
         if found is None:
             found = self._built(file, lambda catalog: rebuild(self._workshop_of(catalog), progress))
@@ -260,6 +260,8 @@ class Store:
         try:
             fill(catalog)
             catalog.close()
+            for log in ("-wal", "-shm"):  # of an older catalog: it must not meet the new one
+                self.disk.remove(f"{file}{log}")
             self.disk.move(unfinished, file)
         except BaseException:
             catalog.close()

@@ -97,10 +97,23 @@ class TextIndexes:
         """Take all pending documents in; what is left if somebody else is at it."""
         try:
             with self._disk.lock(self._folder / "lock", 0):
-                self._flush(catalog, scope, past, progress)
+                try:
+                    self._flush(catalog, scope, past, progress)
+                except Corrupt:
+                    self.discard(scope, past)
+                    self._flush(catalog, scope, past, progress)
         except (Busy, ReadOnly):
             pass  # others see the same rows in memory
         return catalog.pending(scope, past)
+
+    def discard(self, scope: str, past: int) -> None:
+        """Throw a damaged index away; it is built anew when it is next opened."""
+        if (scope, past) in self._open:
+            self._open.pop((scope, past))[0].close()
+        self._disk.remove_tree(self._folder_of(scope, past))
+
+    def _folder_of(self, scope: str, past: int) -> Path:
+        return self._folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
 
     def _flush(self, catalog: Catalog, scope: str, past: int, progress: Progress | None) -> None:
         index = self._index(catalog, scope, past)
@@ -150,7 +163,7 @@ class TextIndexes:
         return self._open[key][0]
 
     def _opened(self, catalog: Catalog, scope: str, past: int) -> SearchIndex:
-        folder = self._folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
+        folder = self._folder_of(scope, past)
         index = self._trusted(folder)
         if index is not None and index.stamp() == _stamp(catalog):
             return index

@@ -78,18 +78,30 @@ class View:
 
 
 def _scopes(view: View) -> dict[str, Node]:
-    """Readable heads: `/scopes/<kind>/<name>/…`, a scope below another beside its files."""
+    """Readable heads: `/scopes/<kind>/<name>/…`, a scope below another beside its files.
+
+    Where a file of one scope and another scope, or a file of it, would meet, the file of the outer
+    scope gets the mark `~page`: nothing hides anything.
+    """
+    scopes = [Namespace(row.scope) for row in view.reader.catalog.scopes()]
+    bases = {scope: scope.folder.removeprefix("scopes/") for scope in scopes}
+    inner = {"/".join(b.split("/")[:n]) for b in bases.values() for n in range(1, b.count("/") + 2)}
     files: dict[str, Node] = {}
-    folders: set[str] = set()
-    for row in view.reader.catalog.scopes():
-        base = Namespace(row.scope).folder.removeprefix("scopes/")
-        folders.add(base)
-        for path, node in _heads(view, Namespace(row.scope)):
-            files[f"{base}/{path}"] = node
+    for scope in scopes:
+        for path, node in _heads(view, scope):
+            files[_unhidden(f"{bases[scope]}/{path}", bases[scope], inner)] = node
     tree = folded(files)
-    for base in sorted(folders):
+    for base in sorted(bases.values()):
         _ensure(tree, base.split("/"))
     return tree
+
+
+def _unhidden(path: str, base: str, inner: set[str]) -> str:
+    """The path, or with a mark at its first part below `base` if that leads into another scope."""
+    first, slash, rest = path.removeprefix(base + "/").partition("/")
+    if f"{base}/{first}" not in inner:
+        return path
+    return f"{base}/{with_mark(first, 'page')}{slash}{rest}"
 
 
 def _ensure(tree: dict[str, Node], parts: list[str]) -> None:
