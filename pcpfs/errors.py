@@ -38,6 +38,12 @@ class InvalidInstant(UsageError):
     code = "invalid_instant"
 
 
+class BadMessage(UsageError):
+    """A message of a protocol that cannot be understood."""
+
+    code = "bad_request"
+
+
 class NotFound(PcpfsError):
     """What was named is not there, or not visible to this principal (PCP-S2: the same answer)."""
 
