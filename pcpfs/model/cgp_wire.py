@@ -44,7 +44,8 @@ def read(kind: type[T], value: object, where: str) -> T:
     if not isinstance(value, Mapping):
         raise BadMessage(f"{where} is an object, not {_shown(value)}")
     members: dict[str, Any] = {}
-    for name, reader, required in _members_of(kind):
+    hashable: Any = kind
+    for name, reader, required in _members_of(hashable):
         given = value.get(name)
         if given is not None:
             members[name] = reader(given, f"{where}.{name}")
@@ -164,12 +165,10 @@ def _reader_of(hint: Any) -> Reader:
     return _reader_of(arguments[0])
 
 
-def _described(kind: type[Any]) -> tuple[tuple[str, Reader, bool], ...]:
+@cache
+def _members_of(kind: Any) -> tuple[tuple[str, Reader, bool], ...]:
     hints = get_type_hints(kind)
     return tuple(
         (field.name, _reader_of(hints[field.name]), field.default is MISSING)
         for field in fields(kind)
     )
-
-
-_members_of: Callable[[type[Any]], tuple[tuple[str, Reader, bool], ...]] = cache(_described)
