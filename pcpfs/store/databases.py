@@ -28,8 +28,9 @@ def connect(file: Path) -> sqlite3.Connection:
 
 
 def _is_writable(file: Path) -> bool:
-    target = file if file.exists() else file.parent
-    return os.access(target, os.W_OK) and os.access(file.parent, os.W_OK)
+    effective = os.access in os.supports_effective_ids
+    places = [place for place in (file, file.parent) if place.exists()]
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
 
 
 def _copied(file: Path) -> sqlite3.Connection:
