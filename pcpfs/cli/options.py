@@ -95,6 +95,15 @@ def with_filters(function: Function) -> Function:
     return folded  # fmt: skip
 
 
+def with_removals(function: Function) -> Function:
+    """`--accept-removals`, given as `accept_removals`."""
+    return click.option(
+        "--accept-removals",
+        is_flag=True,
+        help="Also when more than 10 files and 10 % of a scope were removed from tree/ at once.",
+    )(function)
+
+
 def with_description(function: Function) -> Function:
     """What a revision says about its text, passed on by name to the session."""
 

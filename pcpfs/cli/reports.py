@@ -11,17 +11,44 @@ from pcpfs.cli.text import plural, safe, styled
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootReport, Skipped
     from pcpfs.sources.service import SyncReport
+    from pcpfs.store.take_edits import TreeChange, TreeReport
 
 
 def sync_lines(report: SyncReport) -> Iterator[str]:
     """One paragraph a root."""
     for root in report.roots:
         yield from _root_lines(root)
-    for path in report.tree.edits:
-        yield f"edited in tree/ and not taken in: {safe(path)}"
+    yield from tree_lines(report.tree)
     yield from (f"note: {safe(warning)}" for warning in report.warnings)
     if report.commit:
         yield styled(f"commit {report.commit[:12]}", "dim")
+
+
+def tree_lines(report: TreeReport) -> Iterator[str]:
+    """One line an edit in `tree/`, and what was not taken."""
+    for operation in ("revised", "created", "renamed", "restored", "resolved", "tombstoned"):
+        for change in getattr(report, operation):
+            yield tree_line(operation, change)
+    yield from (
+        f"{styled('reverted', 'yellow')} {safe(f'{left.path}: {left.reason}')}"
+        for left in report.reverted
+    )
+    if report.held_back:
+        count = plural(len(report.held_back), "file")
+        yield (
+            f"{styled('held back', 'yellow')} {count} removed at once, which are there again; "
+            "if that was meant, remove them and sync with --accept-removals"
+        )
+    for left in report.left:
+        yield f"{styled('left alone', 'yellow')} {safe(f'{left.path}: {left.reason}')}"
+
+
+def tree_line(operation: str, change: TreeChange) -> str:
+    """One edit that was taken."""
+    was = f" (was {change.was})" if change.was else ""
+    now = f", now at {change.now}" if change.now else ""
+    heads = f"; the page has {len(change.heads)} heads (pcpfs conflicts)" if change.heads else ""
+    return f"{styled(operation, 'green')} {safe(f'{change.path}{was}{now}{heads}')}"
 
 
 def _root_lines(root: RootReport) -> Iterator[str]:

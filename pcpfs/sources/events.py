@@ -52,7 +52,8 @@ class Watcher:
     """Watches several directories at once, each with all below it. Give absolute paths.
 
     `notes` are sentences for a person, such as that events do not suffice and it polls; they are
-    complete after each `drain`. Directories in `without` (stores inside a root) are passed over.
+    complete after each `drain`. Directories in `without` (stores inside a root) are passed over,
+    but for those that are themselves watched.
     """
 
     def __init__(self, without: Iterable[Path] = (), poll_seconds: float = 2.0) -> None:
@@ -161,7 +162,7 @@ class Watcher:
         """Take one event; called in watchdog's thread."""
         for location in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
             path = _below(root, location)
-            if path is None or location in self._without:
+            if path is None or (location in self._without and str(root) not in self._without):
                 continue
             if not VCS_FOLDERS.isdisjoint(path.split("/")):
                 if path.endswith(_HEAD_FILES):

@@ -26,6 +26,7 @@ from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.store.index_process import IndexProcess
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
+from pcpfs.store.take_edits import EditTaker, TreeReport
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.writes import one_line
 
@@ -34,15 +35,8 @@ _MOST_RENAMES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class TreeReport:
-    """Edits in `tree/` that are not pages yet."""
-
-    edits: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What `add` or `sync` did; `commit` is None where nothing changed."""
+    """What `add` or `sync` did; `commit` is the last one, None where nothing changed."""
 
     roots: tuple[RootReport, ...]
     tree: TreeReport
@@ -70,6 +64,7 @@ class Sources:
         self.actor = actor
         self.roots = Roots(store)
         self.registry: AdapterRegistry = installed_registry()
+        self.edits = EditTaker(store, actor)
         self._pool = ExtractionPool(installed_registry)
         self._indexer: IndexProcess | None = None
 
@@ -107,8 +102,17 @@ class Sources:
         self._index(progress)
         return report
 
-    def sync(self, names: Sequence[str] = (), progress: Progress | None = None) -> SyncReport:
-        """Bring roots up to date with their files (none named: all); NotFound for no root."""
+    def sync(
+        self,
+        names: Sequence[str] = (),
+        progress: Progress | None = None,
+        *,
+        accept_removals: bool = False,
+    ) -> SyncReport:
+        """Take the edits in `tree/`, and bring roots up to date with their files (none named: all);
+        NotFound for no root."""
+        self.roots.named(names)
+        taken = self.edits.take(accept_removals=accept_removals)
         with self.store.writing("sync", self.actor) as transaction:
             done = [
                 self._look(transaction, root, None, progress)
@@ -118,7 +122,12 @@ class Sources:
             ]
             report = self._finish(transaction, done)
         self._index(progress)
-        return report
+        return replace(
+            report,
+            tree=taken.report,
+            commit=report.commit or taken.commit,
+            warnings=(*taken.warnings, *report.warnings),
+        )
 
     def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, SyncReport]:
         """Bring some paths of one root up to date (None: all), as `watch` does; indexes wait."""
@@ -222,7 +231,7 @@ class Sources:
             if item.report.state == "ok":
                 self.roots.note_sync(item.root, now, item.report.skipped)
         reports = tuple(self._counted(item) for item in done)
-        return SyncReport(reports, TreeReport(self.store.edits()), commit, warnings)
+        return SyncReport(reports, TreeReport(), commit, warnings)
 
     def _report(self, root: Root, found: Scan, todo: Plan, applied: Applied) -> RootReport:
         missing = any(skip.path == "" for skip in found.unreadable)

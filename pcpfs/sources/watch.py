@@ -18,22 +18,11 @@ from pcpfs.sources.debounce import Debounce, Reconcile
 from pcpfs.sources.events import Watcher
 from pcpfs.sources.roots import Root
 from pcpfs.sources.service import Done, Sources
+from pcpfs.sources.watch_line import WatchLine
+from pcpfs.sources.watch_tree import TreeWatch
 
 _LONGEST_SLEEP = 1.0
 _EMPTY_MICROSECONDS = 2_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class WatchLine:
-    """One thing that a watcher tells: `watching`, `added`, `changed`, `removed`, `renamed`,
-    `skipped`, `note` or `error`."""
-
-    event: str
-    root: str | None = None
-    path: str | None = None
-    opened: int | None = None
-    closed: int | None = None
-    message: str | None = None
 
 
 @dataclass(slots=True)
@@ -44,25 +33,31 @@ class _Watched:
 
 
 class Watch:
-    """Keeps roots up to date until it is told to stop."""
+    """Keeps roots up to date, and takes edits in `tree/`, until it is told to stop."""
 
     def __init__(
-        self, sources: Sources, tell: Callable[[WatchLine], None], stop: threading.Event
+        self,
+        sources: Sources,
+        tell: Callable[[WatchLine], None],
+        stop: threading.Event,
+        *,
+        accept_removals: bool = False,
     ) -> None:
         self._sources = sources
         self._tell = tell
         self._stop = stop
         self._watched: dict[Path, _Watched] = {}
         self._told = 0
+        self._tree = TreeWatch(sources.store, sources.edits, tell, accept_removals=accept_removals)
         self.watcher = Watcher(without=[sources.store.path])
 
     def run(self, names: list[str]) -> None:
-        """Watch these roots (none named: all); returns after `stop` is set. NotFound for a name
-        that is no root. Everything is looked at once at the start."""
+        """Watch these roots (none named: all) and every `tree/`; returns after `stop` is set.
+        NotFound for a name that is no root. Everything is looked at once at the start."""
         roots = [root for root in self._sources.roots.named(names) if root.is_observer]
         self._watched = {root.path: _Watched(root) for root in roots}
         self._sources.warm()
-        self.watcher.start(self._watched)
+        self.watcher.start([*self._watched, *self._tree.folders()])
         try:
             for root in roots:
                 self._tell(WatchLine("watching", root.name, str(root.path)))
@@ -84,16 +79,21 @@ class Watch:
                 watched.debounce = watched.debounce.noticed(
                     noticed.paths, bool(noticed.doubts), time.monotonic()
                 )
+            else:
+                self._tree.notice(noticed)
         for note in self.watcher.notes[self._told :]:
             self._tell(WatchLine("note", message=note))
         self._told = len(self.watcher.notes)
         for watched in self._watched.values():
             self._work(watched)
+        if not self._stop.is_set():
+            self._tree.work()
+            self.watcher.cover([*self._watched, *self._tree.folders()])
 
     def _patience(self) -> float:
         now = time.monotonic()
         waits = [watched.debounce.wait(now) for watched in self._watched.values()]
-        return min([_LONGEST_SLEEP, *waits])
+        return min([_LONGEST_SLEEP, self._tree.wait(now), *waits])
 
     def _work(self, watched: _Watched) -> None:
         watched.debounce, task = watched.debounce.due(time.monotonic())

@@ -1,4 +1,4 @@
-"""`pcpfs sync`: bring sources up to date."""
+"""`pcpfs sync`: take in what people edited, and bring sources up to date."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_removals
 from pcpfs.cli.reports import sync_lines
 
 
@@ -16,11 +17,13 @@ from pcpfs.cli.reports import sync_lines
     examples=["pcpfs sync", "pcpfs sync book"],
 )
 @click.argument("roots", metavar="[ROOT]...", nargs=-1)
-def command(call: Call, roots: tuple[str, ...]) -> None:
-    """Bring the sources up to date.
+@with_removals
+def command(call: Call, roots: tuple[str, ...], accept_removals: bool) -> None:
+    """Take in what was edited in tree/, and bring the sources up to date.
 
-    Symbols that changed are closed and opened anew, others stay as they are.
+    Files in tree/ that were edited, added, moved or removed become revisions, pages, names and
+    tombstones. Symbols that changed are closed and opened anew, others stay as they are.
     """
     with call.progress() as progress:
-        report = call.sources.sync(roots, progress=progress)
+        report = call.sources.sync(roots, progress=progress, accept_removals=accept_removals)
     call.answer(report, sync_lines(report))

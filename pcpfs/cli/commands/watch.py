@@ -12,10 +12,11 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.options import with_removals
 from pcpfs.cli.text import safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.sources.watch import WatchLine
+    from pcpfs.sources.watch_line import WatchLine
 
 COLOURS = {"error": "red", "note": "yellow", "skipped": "yellow"}
 
@@ -27,8 +28,9 @@ COLOURS = {"error": "red", "note": "yellow", "skipped": "yellow"}
     examples=["pcpfs watch", "pcpfs watch book --json"],
 )
 @click.argument("roots", metavar="[ROOT]...", nargs=-1)
-def command(call: Call, roots: tuple[str, ...]) -> None:
-    """Follow the sources until you stop it.
+@with_removals
+def command(call: Call, roots: tuple[str, ...], accept_removals: bool) -> None:
+    """Follow the sources and tree/ until you stop it.
 
     Prints a line for each change; with --json one document a line. Ctrl-C ends it.
     """
@@ -37,7 +39,7 @@ def command(call: Call, roots: tuple[str, ...]) -> None:
     def tell(line: WatchLine) -> None:
         call.answer(line, [watch_line(line)])
 
-    watch = Watch(call.sources, tell, threading.Event())
+    watch = Watch(call.sources, tell, threading.Event(), accept_removals=accept_removals)
     with signals_call(watch.stop):
         watch.run(list(roots))
 
