@@ -22,6 +22,9 @@ from pcpfs.model.names import Namespace
 from pcpfs.ports import Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
+from pcpfs.store.event_lines import EventLines
+from pcpfs.store.event_segments import Segment
+from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import rebuild
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
@@ -56,6 +59,7 @@ class _Checker:
             self.objects,
             self.pages,
             self.scopes,
+            self.events,
             self.catalog,
             self.text_index,
             self.committed,
@@ -84,12 +88,19 @@ class _Checker:
                 name = path.rpartition("/")[2].removesuffix(".json")
                 yield from self._tried(path, partial(self._change, namespace, None, name))
 
+    def events(self) -> Iterator[Problem]:
+        """Segments have the sha256 that names them, and each of their lines can be read."""
+        for namespace in self._store.objects.scopes():
+            for path in self._files(f"{namespace.folder}/events"):
+                yield from self._tried(path, partial(self._segment, namespace, path))
+
     def catalog(self) -> Iterator[Problem]:
         """A catalog built from the files alone says the same."""
         fresh = Catalog.create(Path(":memory:"))
         shop = self._store.workshop
         try:
-            rebuild(replace(shop, catalog=fresh), None)
+            objects = Objects(shop.root, shop.disk, EventLines(shop.root, lambda: fresh))
+            rebuild(replace(shop, catalog=fresh, objects=objects), None)
             yield from _compared(self._store.catalog, fresh)
         finally:
             fresh.close()
@@ -194,6 +205,17 @@ class _Checker:
             if not (self._store.path / where).exists():
                 yield Problem("frames", where, f"{where} is missing; run pcpfs reindex --extract")
 
+    def _segment(self, namespace: Namespace, path: str) -> Iterator[Problem]:
+        if layout.segment_of(path) is None:
+            yield Problem("stray", path, f"{path} is no segment of events; move it away")
+            return
+        found = Segment.read(path, namespace, self._store.objects.read(path))
+        yield from (Problem("corrupt", path, trouble.message) for trouble in found.troubles)
+        for line, _, _ in found.lines:
+            payload = line.revision.payload
+            if payload is not None and line.content is None:
+                self._store.objects.payload(namespace, payload.ref)
+
     def _payload(self, path: str) -> Iterator[Problem]:
         def check() -> Iterator[Problem]:
             raw = self._store.objects.read(path)
@@ -241,7 +263,7 @@ class _Checker:
 
 def _compared(kept: Catalog, fresh: Catalog) -> Iterator[Problem]:
     """Pages that two catalogs do not describe alike."""
-    for table in ("page", "span", "frame", "relation", "scope", "root"):
+    for table in ("page", "span", "frame", "relation", "scope", "root", "event"):
         ours, theirs = _rows(kept, table), _rows(fresh, table)
         for page in sorted({str(row[0]) for row in ours ^ theirs})[:20]:
             yield Problem("catalog", page, f"the catalog is wrong about {page}; run pcpfs reindex")

@@ -13,6 +13,7 @@ from pcpfs.git import CommitId, Person
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.store import layout
+from pcpfs.store.event_segments import refold_segments
 from pcpfs.store.workshop import Workshop, refold
 
 INTENT = "intent.json"
@@ -93,6 +94,7 @@ def recover(shop: Workshop, intent: Intent, at: Instant) -> Committed:
     there = {path: raw for path in intent.paths if (raw := _content(shop, path)) is not None}
     pages = {found[1]: found[0] for path in there if (found := layout.page_of(path))}
     with shop.catalog.writing():
+        refold_segments(shop, intent.paths)
         claims = refold(
             shop, pages.items(), {ns for path in there if (ns := layout.scope_of(path))}
         )

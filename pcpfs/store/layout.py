@@ -21,6 +21,9 @@ LOCAL = "pcpfs"
 _PAGE_FILE = re.compile(
     r"(?P<scope>scopes/.+)/pages/[^/]/[^/]/(?P<page>pg_[^/]+)/(?P<file>(?:chg|rev)_[0-9a-f]+)\.json"
 )
+_SEGMENT = re.compile(
+    r"(?P<scope>scopes/.+)/events/(?P<a>[0-9a-f]{2})/(?P<b>[0-9a-f])/(?P=a)(?P=b)[0-9a-f]{61}\.jsonl"
+)
 _SCOPE_FILE = re.compile(r"(?P<scope>scopes/.+)/scope/(?P<file>chg_[0-9a-f]+)\.json")
 
 
@@ -45,8 +48,21 @@ def frames_file(namespace: Namespace, digest: Digest, adapter_tag: str) -> str:
     return f"{namespace.folder}/frames/{_shard(digest)}.{adapter_tag}.json"
 
 
+def segment_file(namespace: Namespace, digest: Digest) -> str:
+    return f"{namespace.folder}/events/{_shard(digest)}.jsonl"
+
+
 def tree_file(namespace: Namespace, path: str) -> str:
     return f"{namespace.folder}/tree/{path}"
+
+
+def segment_of(path: str) -> Namespace | None:
+    """Of which scope a path holds events; None for every other path."""
+    match = _SEGMENT.fullmatch(path)
+    try:
+        return match and namespace_of(match["scope"])
+    except InvalidName:
+        return None
 
 
 def _shard(digest: Digest) -> str:

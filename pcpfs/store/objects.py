@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from pcpfs.disk import Disk
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
@@ -21,13 +22,42 @@ from pcpfs.model.pages import Revision
 from pcpfs.store import layout
 
 
+class EventSource(Protocol):
+    """Where the events of a store are found: they have no files of their own."""
+
+    def revision(self, revision: RevisionId) -> Revision | None: ...
+
+    def payload(self, namespace: Namespace, digest: Digest) -> bytes | None: ...
+
+    def change(self, change: ChangeId) -> Change | None: ...
+
+    def changes(self, page: PageId, known: Container[ChangeId]) -> Mapping[ChangeId, Change]: ...
+
+
+class NoEvents:
+    """The events of a store that has none."""
+
+    def revision(self, revision: RevisionId) -> Revision | None:
+        return None
+
+    def payload(self, namespace: Namespace, digest: Digest) -> bytes | None:
+        return None
+
+    def change(self, change: ChangeId) -> Change | None:
+        return None
+
+    def changes(self, page: PageId, known: Container[ChangeId]) -> Mapping[ChangeId, Change]:
+        return {}
+
+
 class Objects:
     """The objects of one store. Paths are relative to it; a missing file is NotFound, one that is
     not what its name says is Corrupt."""
 
-    def __init__(self, root: Path, disk: Disk) -> None:
+    def __init__(self, root: Path, disk: Disk, events: EventSource | None = None) -> None:
         self._root = os.fspath(root)
         self._disk = disk
+        self._events = events or NoEvents()
         self.revision: Callable[[Namespace, PageId, RevisionId], Revision] = lru_cache(20_000)(
             self._revision
         )
@@ -41,7 +71,13 @@ class Objects:
 
     def payload(self, namespace: Namespace, digest: Digest) -> bytes:
         path = layout.payload_file(namespace, digest)
-        raw = self.read(path)
+        try:
+            raw = self.read(path)
+        except NotFound:
+            inline = self._events.payload(namespace, digest)
+            if inline is None:
+                raise
+            return inline
         if hashlib.sha256(raw).hexdigest() != digest.hex:
             raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
         return raw
@@ -52,7 +88,13 @@ class Objects:
 
     def change(self, namespace: Namespace, page: PageId | None, change: ChangeId) -> Change:
         path = layout.change_file(namespace, page, change)
-        raw = self.read(path)
+        try:
+            raw = self.read(path)
+        except NotFound:
+            event = self._events.change(change)
+            if event is None:
+                raise
+            return event
         if ChangeId.of(raw) != change:
             raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
         return Change.decode(raw, path)
@@ -69,6 +111,7 @@ class Objects:
         for change in self._change_ids(layout.page_folder(namespace, page)):
             if change not in have:
                 have[change] = self.change(namespace, page, change)
+        have.update(self._events.changes(page, have))
         return have
 
     def scope_changes(self, namespace: Namespace) -> dict[ChangeId, Change]:
@@ -102,16 +145,32 @@ class Objects:
                     if PageId.pattern.fullmatch(page):
                         yield PageId(page)
 
+    def segments(self, namespace: Namespace) -> Iterator[str]:
+        """The paths of all segments of events of a scope, sorted."""
+        base = f"{namespace.folder}/events"
+        for first in self._names(base):
+            for second in self._names(f"{base}/{first}"):
+                for name in self._names(f"{base}/{first}/{second}"):
+                    path = f"{base}/{first}/{second}/{name}"
+                    if layout.segment_of(path):
+                        yield path
+
     def _revision(self, namespace: Namespace, page: PageId, revision: RevisionId) -> Revision:
         path = layout.revision_file(namespace, page, revision)
-        raw = self.read(path)
+        try:
+            raw = self.read(path)
+        except NotFound:
+            event = self._events.revision(revision)
+            if event is None:
+                raise
+            return event
         if RevisionId.of(raw) != revision:
             raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
         return Revision.decode(raw, path)
 
     def _scopes_below(self, folder: str) -> Iterator[Namespace]:
         names = self._names(folder)
-        if folder != layout.SCOPES and {"scope", "pages"} & set(names):
+        if folder != layout.SCOPES and {"scope", "pages", "events"} & set(names):
             yield layout.namespace_of(folder)
         for name in names:
             if name not in SCOPE_FOLDERS and is_scope_folder(name):

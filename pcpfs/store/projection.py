@@ -85,6 +85,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
         path=path,
         claim=path.claim if path else None,
         laid=_json(_in_place(heads, state.steps)),
+        is_event=int(bodies.revision(state.steps[0].revision).event is not None),
     )
     revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
     return PageRows(

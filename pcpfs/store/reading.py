@@ -25,6 +25,7 @@ from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revis
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.citations import suspicions
 from pcpfs.store.documents import decoded
+from pcpfs.store.event_lines import event_rows
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, resolve
@@ -86,6 +87,9 @@ class Reader:
         from its root on."""
         if page.is_source:
             return page.path
+        if page.is_event:
+            rows = event_rows(self.catalog, "revision_id = ?", page.revision_id)
+            return rows[0].segment if rows else None
         return next(iter(wanted_files(self.catalog, [page])), None)
 
     def manifest(self, given: str) -> Manifest:
@@ -99,7 +103,7 @@ class Reader:
             revision_id=RevisionId(span.revision_id),
             heads=heads,
             scope=page.scope,
-            kind="source" if page.is_source else "page",
+            kind="source" if page.is_source else "event" if page.is_event else "page",
             title=self.title(page, span.revision_id),
             path=self.shown_path(page),
             owner_id=str(self._owner),

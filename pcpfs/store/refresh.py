@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from pcpfs.errors import PcpfsError
 from pcpfs.git import CommitId
 from pcpfs.ports import Progress
 from pcpfs.store import layout
+from pcpfs.store.event_segments import event_pages, refold_segments, segments_to_refold
 from pcpfs.store.workshop import Workshop, refold, refold_scope
 
 _BATCH = 500
@@ -26,7 +27,7 @@ def catch_up(shop: Workshop) -> None:
         rebuild(shop, None)  # the commit is gone: history was rewritten
         return
     with shop.catalog.writing():
-        _refold(shop, paths)
+        refold_paths(shop, paths)
         shop.catalog.set_meta("commit", head)
 
 
@@ -38,16 +39,19 @@ def rebuild(shop: Workshop, progress: Progress | None) -> None:
     with shop.catalog.writing():
         for namespace in shop.objects.scopes():
             refold_scope(shop, namespace)
+        refold_segments(shop, segments_to_refold(shop))
         for start in range(0, len(everything), _BATCH):
             refold(shop, everything[start : start + _BATCH])
             if progress is not None:
                 progress.step("catalog", min(start + _BATCH, len(everything)), len(everything))
-        for page in sorted(known - {page for page, _ in everything}):
+        for page in sorted(known - {page for page, _ in everything} - event_pages(shop.catalog)):
             shop.catalog.remove_page(page)
         shop.catalog.set_meta("commit", head or "")
 
 
-def _refold(shop: Workshop, paths: Iterable[str]) -> None:
+def refold_paths(shop: Workshop, paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Fold anew what these files belong to, within a writing; the claims that are concerned."""
     found = {of[1]: of[0] for path in paths if (of := layout.page_of(path))}
     scopes = {scope for path in paths if (scope := layout.scope_of(path))}
-    refold(shop, found.items(), scopes)
+    refold_segments(shop, paths)
+    return refold(shop, found.items(), scopes)

@@ -39,6 +39,7 @@ class PageRow(NamedTuple):
     language: str | None
     error_count: int | None
     line_count: int | None
+    is_event: int = 0
 
 
 class RevisionRow(NamedTuple):
@@ -127,6 +128,33 @@ class DocumentRow(NamedTuple):
     scope: str
     page_id: str
     past: int
+
+
+class EventRow(NamedTuple):
+    """Where the line of an event stands: so many bytes of its segment from `start` on. `digest` is
+    that of its payload, if the line holds it. An event may stand in several segments."""
+
+    revision_id: str
+    segment: str
+    page_id: str
+    scope: str
+    digest: str | None
+    start: int
+    length: int
+
+
+class FollowRow(NamedTuple):
+    """An event and one that follows it."""
+
+    followed: str
+    revision_id: str
+
+
+class LatestEventRow(NamedTuple):
+    """An event of a scope that no other follows."""
+
+    scope: str
+    revision_id: str
 
 
 @dataclass(frozen=True, slots=True)

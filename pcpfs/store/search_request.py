@@ -18,6 +18,7 @@ MOST_RESULTS = 200
 PROJECTIONS = ("manifest", "payload", "source_spans", "relations", "facets", "history")
 SYMBOL = "symbol"
 """As a kind in a filter: any symbol, whatever its own kind."""
+EVENT = "event"
 
 
 NOW = Pins()
@@ -26,8 +27,8 @@ NOW = Pins()
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What results must be. `kinds`: `page`, `file`, `symbol`, or kinds of symbols; `path`: a
-    pattern as in a `.gitignore` file over the path of the page; all `tags` are required."""
+    """What results must be. `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols; `path`:
+    a pattern as in a `.gitignore` file over the path of the page; all `tags` are required."""
 
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
@@ -51,7 +52,7 @@ class Filters:
     def takes(self, kind: str) -> bool:
         if not self.kinds:
             return True
-        is_symbol = kind not in ("page", FILE_KIND)
+        is_symbol = kind not in ("page", EVENT, FILE_KIND)
         return kind in self.kinds or (is_symbol and SYMBOL in self.kinds)
 
 

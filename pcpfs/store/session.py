@@ -27,6 +27,7 @@ from pcpfs.store.catalog import Catalog, Damage, decode_list
 from pcpfs.store.citations import suspect_pages
 from pcpfs.store.config import POLICIES
 from pcpfs.store.documents import Documents
+from pcpfs.store.ingest import EventDraft, Ingest
 from pcpfs.store.pinned import catalog_at
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference, resolve
@@ -101,6 +102,11 @@ class Session:
     ) -> Written:
         """A new page in a scope, which the first write creates (PCP WritePage)."""
         return self._writes.write(scope, draft, path=path, key=key)
+
+    def ingest(self, scope: str, drafts: Sequence[EventDraft]) -> tuple[Written, ...]:
+        """Events in this order, in one commit; what a key names already is not written again (PCP
+        IngestEvent)."""
+        return Ingest(self.store, self.principal).take(scope, drafts)
 
     def revise(
         self, page: str, draft: Draft, *, expect: Sequence[str] = (), branch: str | None = None
@@ -289,7 +295,7 @@ class Session:
             "paging": "cursor",
             "relation_types": "open",
             "conflict_detection": True,
-            "ingestion": False,
+            "ingestion": True,
             "durable_deletion": False,
         }
 

@@ -32,7 +32,7 @@ from pcpfs.store.documents import Documents, decoded
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import FrameRow, PageRow, SpanRow
-from pcpfs.store.search_request import NOW, PROJECTIONS, SYMBOL, Search
+from pcpfs.store.search_request import EVENT, NOW, PROJECTIONS, SYMBOL, Search
 
 Readers = Callable[[str, int], Sequence[SearchIndex]]
 """The text indexes of a scope: of its current documents (0) or of past ones (1)."""
@@ -145,7 +145,7 @@ class TextSearch:
     ) -> FrameRow | None:
         """The innermost symbol that holds most of the words; None where they stand outside."""
         if not search.filters.takes(SYMBOL) and all(
-            k in ("page", "file") for k in search.filters.kinds
+            k in ("page", "file", EVENT) for k in search.filters.kinds
         ):
             return None
         if any(match.fields and set(match.fields) <= {"path", "title"} for match in hit.matches):
@@ -197,7 +197,7 @@ class TextSearch:
             revision_id=RevisionId(hit.key),
             frame_id=None,
             scope=page.scope,
-            kind=FILE_KIND if page.is_source else "page",
+            kind=FILE_KIND if page.is_source else EVENT if page.is_event else "page",
             title=title,
             citation_label=label,
             path=self._reader.shown_path(page),

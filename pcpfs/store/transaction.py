@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.changes import Change, Event, ScopeTitled
+from pcpfs.model.events import EventLine
 from pcpfs.model.frames import Extraction
 from pcpfs.model.front import read_front
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
@@ -23,6 +24,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store import layout
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.event_segments import Segment, take_in
 from pcpfs.store.fold import fold_page
 from pcpfs.store.intents import INTENT, Committed, Intent, conclude
 from pcpfs.store.projection import Bodies, page_rows
@@ -51,6 +53,7 @@ class Transaction:
     _revisions: dict[RevisionId, Revision] = field(default_factory=dict)
     _pages: dict[PageId, tuple[Namespace, dict[ChangeId, Change]]] = field(default_factory=dict)
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
+    _segments: list[Segment] = field(default_factory=list)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
     _held: int = 0
     _no_links: set[str] = field(default_factory=set)
@@ -97,6 +100,13 @@ class Transaction:
         if not known and namespace not in self._scopes:
             self.scope_change(namespace, ScopeTitled(title))
 
+    def segment(self, namespace: Namespace, lines: Sequence[EventLine]) -> str:
+        """Keep events that happened in a scope, all in one segment; its path."""
+        found, raw = Segment.of(namespace, lines)
+        self._segments.append(found)
+        self._change_files[found.path] = raw
+        return found.path
+
     def carry_on(self, intent: Intent | None) -> None:
         """Take over what an earlier transaction wrote and could not commit."""
         for path in intent.paths if intent else ():
@@ -134,6 +144,7 @@ class Transaction:
             collected.clear()
         for mapping in (self._revisions, self._pages, self._scopes):
             mapping.clear()
+        self._segments.clear()
 
     def commit(
         self,
@@ -165,6 +176,8 @@ class Transaction:
         claims = claims_of(self.shop.catalog, rows)
         with self.shop.catalog.writing():
             self.shop.catalog.replace_pages(rows)
+            for found in self._segments:
+                take_in(self.shop, found)
             for namespace in self._scopes:
                 refold_scope(self.shop, namespace)
         return claims

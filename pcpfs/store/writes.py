@@ -97,6 +97,7 @@ class Writes:
         _check(draft)
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
+            _refuse_event(row)
             parents = self._parents(row, expect, branch)
             namespace, page = Namespace(row.scope), PageId(row.page_id)
             inherited = self._inherit(row, draft, parents[0])
@@ -387,6 +388,15 @@ def _check(draft: Draft) -> None:
     unknown = set(draft.epistemic or {}) - set(EPISTEMIC)
     if unknown:
         raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")
+
+
+def _refuse_event(row: PageRow) -> None:
+    """PCP-P4: what happened is not overwritten; only of two events under one key one is chosen."""
+    if row.is_event and len(decode_list(row.heads)) == 1:
+        raise UsageError(
+            f"{row.title} is an event and stays as it happened; write a page that is derived from "
+            f"it: pcpfs write --derived-from {row.revision_id[:16]}"
+        )
 
 
 def _own_title(draft: Draft) -> str | None:
