@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pcpfs.disk import Disk
 from pcpfs.errors import Unavailable
+from pcpfs.git.fast_import import blob_of
 from pcpfs.git.process import failure
 from pcpfs.git.repository import RAW, Repository, tree_changes
 from pcpfs.git.values import CommitId, LogEntry, ObjectId, TreeChange
@@ -111,6 +112,11 @@ class Junctions(Repository):
             for file, text in zip(files, (ours, base, theirs), strict=True):
                 file.write_bytes(text)
             return self._process().attempt("merge-file", "-p", "-q", *map(str, files))[1]
+
+    def name_of(self, content: bytes) -> ObjectId | None:
+        """The blob that has this content."""
+        head = self.head()
+        return blob_of("sha256" if head and len(head) == 64 else "sha1", content)
 
     def contents(self, blobs: Sequence[ObjectId | None]) -> Iterator[bytes | None]:
         """The contents of blobs, in order; None for None and for what is not at hand."""

@@ -14,7 +14,10 @@ FORMAT = 0
 POLICIES = ("strict", "linked", "global")
 
 GIT_ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -merge\n"
+LOCAL_ATTRIBUTES = GIT_ATTRIBUTES + b"**/tree/** merge=pcpfs\n"
+"""What `.git/info/attributes` says in a clone that has seen a command."""
 GIT_IGNORE = b".pcpfs/\n"
+GENERATED = (".gitattributes", ".gitignore", "README.md", "AGENTS.md")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ It survives `rm -rf .pcpfs`; it is never shared.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -79,6 +80,12 @@ class LocalState:
     def close(self) -> None:
         self._db.close()
 
+    def check(self) -> None:
+        """sqlite3.DatabaseError if the file is damaged."""
+        ((said,),) = self._db.execute("PRAGMA integrity_check(1)")
+        if said != "ok":
+            raise sqlite3.DatabaseError(said)
+
     def _clone(self, place: str, entropy: Entropy) -> CloneId:
         known = dict(self._db.execute("SELECT key, value FROM value"))
         if known.get("place") != place:
@@ -128,8 +135,18 @@ class LocalState:
         value = json.dumps(position)
         self._db.execute("INSERT OR REPLACE INTO value VALUES ('position', ?)", (value,))
 
+    def settled(self) -> str | None:
+        """The commit for which `tree/` was last brought up to date; None in a new clone."""
+        row = self._db.execute("SELECT value FROM value WHERE key = 'settled'").fetchone()
+        return row and str(row[0])
+
+    def set_settled(self, commit: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO value VALUES ('settled', ?)", (commit,))
+
     def follow(self, before: str | None, after: str | None) -> None:
         """A commit of ours moved HEAD: that is no news."""
+        if after is not None and self.settled() == before:
+            self.set_settled(after)
         position = self.position()
         if position is not None and position.head == before:
             self.set_position(position._replace(head=after))

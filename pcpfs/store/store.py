@@ -24,10 +24,11 @@ from pcpfs.model.pages import Principal
 from pcpfs.ports import Clock, Entropy, Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.config import FORMAT, GIT_ATTRIBUTES, Config, generated_files
+from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
+from pcpfs.store.merging import needs_settling, settle
 from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import catch_up, rebuild
 from pcpfs.store.transaction import Transaction
@@ -50,6 +51,7 @@ class Store:
         self.clock = clock
         self.entropy = entropy
         self._wait = wait
+        self._told: set[str] = set()
         self.disk = Disk()
         self.git = Git.open(path)
         self.local_folder = self.git.common_dir / layout.LOCAL
@@ -164,7 +166,7 @@ class Store:
         """
         self._open_catalog()
         catch_up(self.workshop)
-        if (self.local_folder / "intent.json").exists():
+        if (self.local_folder / "intent.json").exists() or needs_settling(self.workshop):
             self._recover(locked)
 
     def edits(self) -> tuple[str, ...]:
@@ -196,6 +198,7 @@ class Store:
 
     def _recover(self, locked: bool) -> None:
         if locked:
+            self._settle()
             intent = Intent.read(self.workshop)
             if intent is not None:
                 self.disk.sweep(self.local_folder)
@@ -206,6 +209,20 @@ class Store:
                 self._recover(locked=True)
         except (Busy, ReadOnly):
             return  # its writer is alive, or nobody may write here: readers see what is there
+
+    def _settle(self) -> None:
+        """Conclude a merge and lay `tree/` after git moved; where that fails readers go on."""
+        if needs_settling(self.workshop):
+            try:
+                settle(self.workshop, self.clock.now())
+            except PcpfsError as error:
+                self._warn_once(error.message)
+            catch_up(self.workshop)
+
+    def _warn_once(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            _log.warning("%s", message)
 
     def _finish(self, intent: Intent) -> None:
         """Finish a crashed transaction; where that fails readers go on, and the next write tries
@@ -218,7 +235,9 @@ class Store:
     def _open_local(self) -> None:
         with suppress(ReadOnly):  # then others have laid them, or nobody ever writes here
             self.disk.make_folders(self.local_folder)
-            self.git.lay_info(self.disk, "attributes", GIT_ATTRIBUTES.decode())
+            self.git.lay_info(self.disk, "attributes", LOCAL_ATTRIBUTES.decode())
+        with suppress(Unavailable):  # another process does it now, or a later one will
+            self.git.keep_ours_in_merges()
         file = self.local_folder / "local.sqlite"
         try:
             self.local = LocalState(file, str(self.path), platform.node(), self.entropy)

@@ -1,0 +1,309 @@
+"""After git has moved: merges are concluded, their mistakes put right, and `tree/` laid anew.
+
+Everything here can be cut short at any moment and done again: a merge waits until its commit is
+there, and the commit at which `tree/` was last settled moves on at the very end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pcpfs.errors import Unavailable
+from pcpfs.git import CommitId, Content, LogEntry, Stored
+from pcpfs.model.ids import Digest, PageId
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import with_mark
+from pcpfs.store import layout
+from pcpfs.store.config import generated_files
+from pcpfs.store.judging import (
+    OPERATION,
+    Judge,
+    Sides,
+    claims_at,
+    persons_paths,
+    text_at,
+    wanted_of,
+)
+from pcpfs.store.kinds import Kind, kind_of
+from pcpfs.store.refresh import catch_up, refold_paths
+from pcpfs.store.restoring import MOST_MERGES, Restoring
+from pcpfs.store.tree import Laid
+from pcpfs.store.union import Union, union
+from pcpfs.store.workshop import Workshop
+
+PULL = "pcpfs pull"
+"""How the message of a merge begins that we ourselves began."""
+
+
+def needs_settling(shop: Workshop) -> bool:
+    """Whether a merge waits, or HEAD is not where `tree/` was last settled: two small looks."""
+    return bool(shop.git.merge_heads()) or shop.git.head() != shop.tree.local.settled()
+
+
+def settle(shop: Workshop, at: Instant) -> tuple[str, ...]:
+    """Conclude a waiting merge, and bring `tree/` up to date with HEAD; the edits that were left.
+    Only under the writer lock. Unavailable for a merge that a person has to conclude."""
+    settling = Settling(shop, at)
+    if shop.git.merge_heads():
+        settling.conclude()
+    head = shop.git.head()
+    if head is not None and head != shop.tree.local.settled():
+        settling.follow(head)
+    return tuple(settling.edits)
+
+
+@dataclass(slots=True)
+class Settling:
+    """Settles one store once."""
+
+    shop: Workshop
+    at: Instant
+    edits: list[str] = field(default_factory=list)
+
+    def conclude(self) -> None:
+        """Make the merge that waits."""
+        git, ours = self.shop.git, self.shop.git.head()
+        theirs = [c for c in git.merge_heads() if ours and not git.is_ancestor(c, ours)]
+        if ours is None or not theirs:
+            git.forget_merge()
+            return
+        is_pull = git.merge_message().startswith(PULL)
+        both = union(git, ours, theirs)
+        unmerged = git.unmerged()
+        self._refuse(both, unmerged, is_pull)
+        others = self._others(both, unmerged, is_pull)
+        if len(theirs) == 1 and git.is_ancestor(ours, theirs[0]):
+            self._fast_forward(ours, theirs[0], both)
+            return
+        truth = Restoring(self.shop).put_in_place(both.truth)
+        candidates = both.tree | {path for path in unmerged if kind_of(path) is Kind.TREE}
+        judge = self._judge_of_merge(ours, theirs, unmerged)
+        laid, edits = self._lay(truth, truth, candidates, judge)
+        changes: dict[str, Content] = {**truth, **others, **self._tree(laid, candidates, edits)}
+        self._keep_texts(ours, theirs, judge.persons, changes)
+        self._commit_merge(changes, unmerged | {c.path for c in git.staged()}, theirs)
+
+    def follow(self, head: CommitId) -> None:
+        """Bring `tree/` up to date with what others than us made of HEAD."""
+        git, local = self.shop.git, self.shop.tree.local
+        before = self._known(local.settled())
+        restoring = Restoring(self.shop)
+        restored = restoring.put_in_place(restoring.mistakes(before, head))
+        changed = git.diff_tree(before, head)
+        candidates = {c.path for c in changed if kind_of(c.path) is Kind.TREE}
+        judge = self._judge_of_history(before, head)
+        touched = {c.path for c in changed} | set(restored)
+        laid, edits = self._lay(touched, restored, candidates, judge)
+        changes = git.not_in_head({**restored, **self._tree(laid, candidates, edits)})
+        if changes:
+            message = f"tree: laid anew after git moved\n\n{OPERATION}: lay\n"
+            head = git.commit(changes.items(), message, self.at)
+            catch_up(self.shop)
+        local.set_settled(head)
+
+    def _known(self, commit: str | None) -> CommitId | None:
+        """A commit, if it is still at hand."""
+        if commit is None:
+            return None
+        found = CommitId(commit)
+        return found if self.shop.git.is_ancestor(found, found) else None
+
+    def _refuse(self, both: Union, unmerged: Iterable[str], is_pull: bool) -> None:
+        """Unavailable for what only a person can merge."""
+        waiting = {path for path in unmerged if kind_of(path) is Kind.OTHER}
+        waiting |= both.clashes if is_pull else set()
+        if waiting:
+            names = ", ".join(sorted(waiting))
+            raise Unavailable(
+                f"a merge waits for you, because both sides changed {names}: edit, then "
+                "`git add` and `git commit`; pcpfs does the rest",
+                paths=sorted(waiting),
+            )
+
+    def _others(self, both: Union, unmerged: Iterable[str], is_pull: bool) -> dict[str, Content]:
+        """What the merge holds besides the truth and `tree/`: what git and the person staged, or,
+        where we began it, what only their side changed. Generated files in doubt are made anew."""
+        made = generated_files()
+        found: dict[str, Content] = {}
+        if is_pull:
+            found.update(both.others)
+            self._check_out(both.others)
+        else:
+            for change in self.shop.git.staged():
+                if kind_of(change.path) in (Kind.OTHER, Kind.GENERATED) and change.status != "U":
+                    found[change.path] = change.stored
+        for path in (path for path in unmerged if kind_of(path) is Kind.GENERATED):
+            found[path] = made[path]
+            self.shop.disk.write(self.shop.root / path, made[path])
+        return found
+
+    def _check_out(self, others: Mapping[str, Stored | None]) -> None:
+        """Put other files into the work tree, unless a person has changed them meanwhile."""
+        git, head = self.shop.git, self.shop.git.head()
+        names = list(others)
+        had = git.contents(git.blobs_at(head, names)) if head else iter([None] * len(names))
+        now = git.contents([stored.blob if stored else None for stored in others.values()])
+        for path, old, new in zip(names, had, now, strict=True):
+            file = self.shop.root / path
+            try:
+                there = self.shop.disk.read(file)
+            except FileNotFoundError:
+                there = None
+            if there == new:
+                continue
+            if there != old:
+                raise Unavailable(f"{path} holds an edit of yours; commit it or take it back")
+            if new is None:
+                self.shop.disk.remove(file)
+            else:
+                self.shop.disk.write(file, new)
+
+    def _fast_forward(
+        self,
+        ours: CommitId,
+        theirs: CommitId,
+        both: Union,
+    ) -> None:
+        """Go on to their commit; `follow` then lays `tree/`."""
+        git = self.shop.git
+        Restoring(self.shop).put_in_place(both.truth)
+        changes = [(change.path, change.stored) for change in git.diff_tree(ours, theirs)]
+        if not git.advance(theirs, changes):
+            raise Unavailable("the branch moved meanwhile; try again")
+        git.forget_merge()
+        catch_up(self.shop)
+
+    def _lay(
+        self, touched: Iterable[str], stale: Iterable[str], candidates: set[str], judge: Judge
+    ) -> tuple[Laid, tuple[str, ...]]:
+        """Fold what is stale, look at what git did to `tree/`, and lay the pages touched."""
+        catalog, tree = self.shop.catalog, self.shop.tree
+        claims = {*self._fold(stale), *claims_at(candidates)}
+        pages = {of[1] for path in touched if (of := layout.page_of(path))}
+        pages |= {base.page_id for path in candidates if (base := tree.local.base(path))}
+        for scope, claim in claims:
+            rows = catalog.pages("scope = ? AND claim = ?", (scope, claim))
+            pages |= {PageId(row.page_id) for row in rows}
+        if tree.local.settled() is None:
+            pages |= {PageId(row.page_id) for row in catalog.pages("NOT is_source")}
+        wanted = wanted_of(self.shop, pages)
+        verdict = judge.verdict(candidates | set(wanted), wanted)
+        self.edits += verdict.edits
+        return tree.lay(catalog, pages, claims, verdict.seen, moved=True), verdict.edits
+
+    def _fold(self, touched: Iterable[str]) -> list[tuple[str, str]]:
+        with self.shop.catalog.writing():
+            return refold_paths(self.shop, list(touched))
+
+    def _tree(
+        self, laid: Laid, candidates: Iterable[str], edits: Sequence[str]
+    ) -> dict[str, Content]:
+        """What to commit of `tree/`: what was laid, and that nothing is where nothing is wanted;
+        edits are left to `sync`."""
+        changes: dict[str, Content] = {**laid.written, **dict.fromkeys(laid.removed)}
+        left = {*edits, *laid.left, *laid.missing}
+        for path in candidates:
+            if path not in changes and path not in left and self.shop.tree.state(path) is None:
+                changes[path] = None
+        return changes
+
+    def _judge_of_merge(
+        self, ours: CommitId, theirs: Sequence[CommitId], unmerged: set[str]
+    ) -> Judge:
+        git = self.shop.git
+        bases = [git.merge_base(ours, other) for other in theirs]
+        commits = [entry for other in theirs for entry in git.between(ours, other)]
+        return Judge(
+            self.shop,
+            lambda path: text_at(git, (ours, *theirs, *bases), path),
+            persons_paths(git, commits),
+            unmerged,
+            partial(self._sides, [(base, ours, *theirs[:1]) for base in bases[:1] if base]),
+        )
+
+    def _judge_of_history(self, before: CommitId | None, head: CommitId) -> Judge:
+        """In a clone that is new to us nobody's commits are looked at: texts must be known."""
+        git = self.shop.git
+        merges = git.merges(before, head, MOST_MERGES)
+        persons = persons_paths(git, git.between(before, head)) if before else set()
+        sides: list[tuple[CommitId, ...]] = []
+        for merge in merges:
+            base = git.merge_base(*merge.parents[:2])
+            sides += [(base, *merge.parents[:2])] if base else []
+        judge = Judge(
+            self.shop, lambda path: text_at(git, (head,), path), persons, set(),
+            partial(self._sides, sides),
+        )  # fmt: skip
+        persons |= self._persons_merges(judge, merges)
+        return judge
+
+    def _persons_merges(self, judge: Judge, merges: Sequence[LogEntry]) -> set[str]:
+        """Files of `tree/` that a merge holds otherwise than all of its parents: git's blend, or
+        what a person made of it."""
+        git = self.shop.git
+        found: set[str] = set()
+        for merge in merges:
+            if OPERATION in merge.trailers:
+                continue
+            differ = [
+                {c.path for c in git.diff_tree(parent, merge.commit)} for parent in merge.parents
+            ]
+            mine = set.intersection(*differ) if differ else set()
+            found |= {path for path in mine if kind_of(path) is Kind.TREE}
+        return found
+
+    def _sides(self, of: Iterable[tuple[CommitId, ...]], path: str) -> Iterable[Sides]:
+        for commits in of:
+            texts = text_at(self.shop.git, commits, path)
+            base, one, other = [text or b"" for text in texts]
+            if one and other:
+                yield base, one, other
+
+    def _keep_texts(
+        self,
+        ours: CommitId,
+        theirs: Sequence[CommitId],
+        persons: Iterable[str],
+        changes: dict[str, Content],
+    ) -> None:
+        """What a person committed on the other side without us is in no revision yet: it stays in
+        `tree/`, as the file itself or (where ours has other news) beside it, for `sync`."""
+        git = self.shop.git
+        for path in sorted(persons):
+            for other in theirs:
+                base = git.merge_base(ours, other)
+                blobs = [git.blobs_at(c, [path])[0] if c else None for c in (base, ours, other)]
+                text = next(git.contents(blobs[2:]))
+                if text is None or blobs[2] in blobs[:2] or self._is_known(text):
+                    continue
+                place = path if blobs[0] == blobs[1] else with_mark(path, str(blobs[2])[:8])
+                self.shop.disk.write(self.shop.root / place, text)
+                changes[place] = text
+                self.edits.append(place)
+
+    def _is_known(self, text: bytes) -> bool:
+        known = self.shop.catalog.query(
+            "SELECT 1 FROM revision JOIN page USING (page_id) "
+            "WHERE revision.digest = ? AND NOT is_source",
+            (Digest.of(text),),
+        )
+        return bool(known)
+
+    def _commit_merge(
+        self,
+        changes: dict[str, Content],
+        staged: Iterable[str],
+        theirs: Sequence[CommitId],
+    ) -> None:
+        git = self.shop.git
+        rest = [path for path in staged if path not in changes]
+        message = git.merge_message() or "merge"
+        trailers = f"\n\n{OPERATION}: merge\n"
+        news = git.not_in_head(changes)
+        commit = git.commit(news.items(), message + trailers, self.at, merged=theirs)
+        git.refresh_index([*rest, *changes])
+        git.forget_merge()
+        catch_up(self.shop)
+        self.shop.tree.local.set_settled(commit)
