@@ -22,6 +22,7 @@ class TestIntents:
         before, head = contents(place.path), place.git("rev-parse", "HEAD").strip()
         written = place.write("apple\n", path="x.md")
         new = [n for n in contents(place.path) if n not in before and n.startswith("scopes/")]
+        place.store.local.set_bases((), [str(written.path)])
         place.close()
         place.git("reset", "-q", "--soft", head)
         place.git("reset", "-q")
