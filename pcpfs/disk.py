@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from pcpfs.errors import Busy, InvalidName, PcpfsError, ReadOnly, StorageFull, Unavailable
@@ -105,6 +105,12 @@ class Disk:
 
     calls: DiskCalls = field(default_factory=SystemCalls)
     sync_all_from: int = SYNC_ALL_FROM
+    staging: str | None = None
+    """Where unfinished files and vanishing trees lie, if not beside the name that they are for."""
+
+    def staged_in(self, folder: AnyPath) -> Disk:
+        """The same disk; its unfinished files lie in this folder of the same file system."""
+        return replace(self, staging=os.fspath(folder))
 
     def read(self, path: AnyPath) -> bytes:
         """All bytes of a file. FileNotFoundError if there is none; Unavailable if unreadable."""
@@ -120,8 +126,7 @@ class Disk:
             ) from error
 
     def write(self, path: AnyPath, data: Bytes) -> None:
-        """Put a file in place, new or instead of the old one: durable when this returns, and at
-        every moment either the old bytes or the new."""
+        """Put a file in place: durable when this returns, and always the old bytes or the new."""
         with _translated(path):
             self._put(os.fspath(path), data, durable=True)
 
@@ -176,7 +181,7 @@ class Disk:
         """
         name = os.fspath(path)
         with _translated(path):
-            aside = _litter(_parent(name))
+            aside = _litter(self.staging or _parent(name))
             try:
                 self.calls.move(name, aside)
             except FileNotFoundError:
@@ -185,14 +190,20 @@ class Disk:
             self._delete(aside)
             return True
 
+    def remove_empty(self, folder: AnyPath, below: AnyPath) -> None:
+        """Remove a folder and those above it, without `below`, as far as they are empty; what a
+        power cut brings back is harmless."""
+        name, end = os.fspath(folder), os.fspath(below)
+        with _translated(folder):
+            while name != end and os.path.isdir(name) and not os.listdir(name):
+                self.calls.remove_folder(name)
+                name = _parent(name)
+
     def sweep(self, folder: AnyPath) -> int:
         """Remove what crashed writers left directly in a folder, and count it. Only under the
-        lock that keeps other writers out."""
+        lock that keeps others out."""
         with _translated(folder):
-            try:
-                names = sorted(os.listdir(folder))
-            except FileNotFoundError:
-                return 0
+            names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
             litter = [os.path.join(folder, name) for name in names if name.startswith(LITTER)]
             for path in litter:
                 self._delete(path)
@@ -233,7 +244,7 @@ class Disk:
     def _put(self, name: str, data: Bytes, *, durable: bool) -> None:
         folder = _parent(name)
         made = self._ensure(folder)
-        unfinished = _litter(folder)
+        unfinished = _litter(self.staging or folder)
         try:
             self.calls.create(unfinished, data)
             if durable:
@@ -422,6 +433,7 @@ def _translated(path: AnyPath, *passing: type[OSError]) -> Iterator[None]:
 _MEANINGS: Mapping[int, tuple[type[PcpfsError], str]] = {
     errno.ENOSPC: (StorageFull, "free some space and try again"),
     errno.EDQUOT: (StorageFull, "your quota is used up: free some space and try again"),
+    errno.EFBIG: (StorageFull, "a limit on the size of files is in the way: raise it (ulimit -f)"),
     errno.EROFS: (ReadOnly, "the disk is mounted read-only"),
     errno.EACCES: (ReadOnly, "check the permissions of its folder"),
     errno.EPERM: (ReadOnly, "check the permissions of its folder"),

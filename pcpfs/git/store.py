@@ -22,7 +22,7 @@ from pcpfs.model.instants import Instant
 Change = tuple[str, Content]
 """A path and its new content: bytes, a file to take them from, or None for removed."""
 
-_ATTEMPTS = 20
+_ATTEMPTS = 100
 """How often a person's commits may come in between; each takes them longer than ours takes us."""
 
 _SPLIT_FROM = 2 << 20

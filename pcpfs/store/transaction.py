@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,9 +25,10 @@ from pcpfs.store import layout
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.event_segments import Segment, take_in
 from pcpfs.store.fold import fold_page
-from pcpfs.store.intents import INTENT, Committed, Intent, conclude
+from pcpfs.store.intents import Committed, Intent, conclude, settled, waiting, withdraw
 from pcpfs.store.projection import Bodies, page_rows
 from pcpfs.store.rows import PageRows
+from pcpfs.store.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, bodies, claims_of, refold_scope
 
 _HELD_BYTES = 128 * 1024 * 1024
@@ -56,6 +56,8 @@ class Transaction:
     _segments: list[Segment] = field(default_factory=list)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
     _held: int = 0
+    _carried: tuple[str, ...] = ()
+    _parts: int = 0
     _no_links: set[str] = field(default_factory=set)
     _about: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
@@ -109,9 +111,9 @@ class Transaction:
 
     def carry_on(self, intent: Intent | None) -> None:
         """Take over what an earlier transaction wrote and could not commit."""
-        for path in intent.paths if intent else ():
-            if (self.shop.root / path).is_file():
-                self._done[path] = self.shop.root / path
+        paths = settled(self.shop, intent) if intent else ()
+        self._carried = tuple(path for path in paths if (self.shop.root / path).is_file())
+        self._done = {path: self.shop.root / path for path in self._carried}
 
     def title_of(self, page: PageId) -> str | None:
         """What people call a page after this transaction: its new title, else the known one."""
@@ -136,7 +138,11 @@ class Transaction:
         files = {**self._objects, **self._change_files}
         if not files:
             return
-        self._acknowledge({})
+        intent = self._acknowledge({})
+        self._catalogue()
+        self._parts += 1
+        intent.keep_part(self.shop, self._parts)
+        self._carried = ()
         self._held += sum(map(len, files.values()))
         on_disk = self._held > _HELD_BYTES
         self._done.update({p: self.shop.root / p if on_disk else raw for p, raw in files.items()})
@@ -151,6 +157,7 @@ class Transaction:
         subject: str,
         trailers: Iterable[tuple[str, str]] = (),
         extra: Mapping[str, bytes] | None = None,
+        seen: Seen = NOTHING_SEEN,
     ) -> Committed:
         """Make it durable and tell catalog, `tree/` and git. Raises before anything is
         acknowledged or not at all; what fails after that is a warning, finished at the next
@@ -158,20 +165,31 @@ class Transaction:
         others = dict(extra or {})
         self._about = (subject, tuple(trailers))
         pages = list(self._pages)
-        claims = self._acknowledge(others)
+        intent = self._acknowledge(others)
         files = {**self._done, **self._objects, **self._change_files, **others}
-        return conclude(self.shop, self._intent(others), files, pages, claims=claims, at=self.at)
+        try:
+            claims = self._catalogue()
+        except PcpfsError as error:
+            return Committed(None, (), (waiting(error, None),))
+        only_laid = not (self._change_files or others)
+        return conclude(
+            self.shop, intent, files, pages, claims=claims, at=self.at, again=only_laid, seen=seen
+        )
 
-    def _acknowledge(self, others: Mapping[str, bytes]) -> list[tuple[str, str]]:
-        """Write everything in order; the claims in `tree/` that are concerned."""
+    def _acknowledge(self, others: Mapping[str, bytes]) -> Intent:
+        """Make everything durable, in order."""
         intent = self._intent(others)
         _refuse_links(self.shop.root, [*self._objects, *self._change_files], self._no_links)
         intent.write(self.shop)
         try:
             self._make_durable(others)
         except BaseException:
-            self._withdraw()
+            withdraw(self.shop, intent, is_all=not self._done)
             raise
+        return intent
+
+    def _catalogue(self) -> list[tuple[str, str]]:
+        """Tell the catalog; the claims in `tree/` that are concerned."""
         rows = list(self._page_rows())
         claims = claims_of(self.shop.catalog, rows)
         with self.shop.catalog.writing():
@@ -184,8 +202,18 @@ class Transaction:
 
     def _intent(self, others: Mapping[str, bytes]) -> Intent:
         subject, trailers = self._about
-        paths = dict.fromkeys([*self._done, *self._objects, *self._change_files, *others])
-        return Intent(subject or self.operation, trailers, str(self.actor), tuple(paths))
+        last = {**self._change_files, **others}
+        return Intent(
+            subject or self.operation,
+            trailers,
+            str(self.actor),
+            tuple(dict.fromkeys([*self._carried, *self._objects, *last])),
+            tuple(path for path in self._objects if self._is_new(path)),
+            {path: raw.decode() for path, raw in last.items() if self._is_new(path)},
+        )
+
+    def _is_new(self, path: str) -> bool:
+        return not os.path.lexists(f"{self.shop.root}/{path}")
 
     def _add(
         self,
@@ -215,20 +243,13 @@ class Transaction:
     def _make_durable(self, others: Mapping[str, bytes]) -> None:
         base = os.fspath(self.shop.root)
         with self.shop.disk.batch(self.shop.local_folder) as batch:
-            for path, raw in others.items():
-                batch.write(f"{base}/{path}", raw)
             for path, raw in self._objects.items():
                 batch.write_once(f"{base}/{path}", raw)
             batch.barrier()
+            for path, raw in others.items():
+                batch.write(f"{base}/{path}", raw)
             for path, raw in self._change_files.items():
                 batch.write_once(f"{base}/{path}", raw)
-
-    def _withdraw(self) -> None:
-        """Nothing was acknowledged: no change is in place. Else the next opening finishes it."""
-        written = [path for path in self._change_files if (self.shop.root / path).exists()]
-        if not written and not self._done:
-            with suppress(PcpfsError):
-                self.shop.disk.remove(self.shop.local_folder / INTENT)
 
     def _page_rows(self) -> Iterator[PageRows]:
         for page, (namespace, own) in self._pages.items():
