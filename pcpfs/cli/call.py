@@ -68,8 +68,14 @@ class Call:
         from pcpfs.store.store import Store  # noqa: PLC0415 (help needs no store)
 
         show_warnings_of_ours()
-        path = self.settings.named_store or Store.find(Path.cwd()) or user_store()
-        return self._open.enter_context(Store.open(path, wait=self.settings.wait))
+        return self._open.enter_context(Store.open(self.store_path, wait=self.settings.wait))
+
+    @property
+    def store_path(self) -> Path:
+        """The folder of the store: as named, else the nearest one, else the user's own."""
+        from pcpfs.store.store import Store  # noqa: PLC0415 (help needs no store)
+
+        return self.settings.named_store or Store.find(Path.cwd()) or user_store()
 
     @cached_property
     def session(self) -> Session:

@@ -54,7 +54,7 @@ class Damage(NamedTuple):
     message: str
 
 
-_TABLES: tuple[tuple[str, type, str], ...] = (
+TABLES: tuple[tuple[str, type, str], ...] = (
     ("scope", ScopeRow, "scope"),
     ("root", RootRow, "root_id"),
     ("page", PageRow, "page_id"),
@@ -119,7 +119,7 @@ class Catalog:
         try:
             with _translated(path):
                 catalog = cls(_connect(path))
-            if catalog.meta("version") == CATALOG_VERSION:
+            if catalog.meta("version") == CATALOG_VERSION and catalog.is_plain():
                 return catalog
         except Busy:
             raise
@@ -160,6 +160,12 @@ class Catalog:
                 raise
             self.db.execute("COMMIT")
 
+    def is_plain(self) -> bool:
+        """Whether its schema is ours to the letter: no trigger, view or check that somebody else
+        put there runs in our name."""
+        there = self.query("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        return sorted(sql for (sql,) in there) == sorted(_schema())
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """All questions in the block see one state, whoever writes meanwhile."""
@@ -171,9 +177,8 @@ class Catalog:
             self.db.execute("COMMIT")
 
     def tidy(self) -> None:
-        """Take the write-ahead log in, and look how the rows are spread."""
+        """Take the write-ahead log in."""
         with _translated("the catalog"):
-            self.db.execute("PRAGMA optimize")
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def query(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -181,6 +186,11 @@ class Catalog:
         with _translated("the catalog"):
             rows: list[tuple[Any, ...]] = self.db.execute(statement, parameters).fetchall()
             return rows
+
+    def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question one by one, for answers that do not fit into memory."""
+        with _translated("the catalog"):
+            yield from self.db.execute(statement)
 
     @property
     def generation(self) -> int:
@@ -306,7 +316,7 @@ class Catalog:
 
 def _schema() -> Iterator[str]:
     yield "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID"
-    for table, row, key in _TABLES:
+    for table, row, key in TABLES:
         columns = ", ".join(row._fields)  # type: ignore[attr-defined]  # all are NamedTuples
         yield f"CREATE TABLE {table} ({columns}, PRIMARY KEY ({key})) WITHOUT ROWID"
     yield f"CREATE TABLE frame ({', '.join(FrameRow._fields)})"

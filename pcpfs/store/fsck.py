@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
 from pcpfs.model.answers import Problem
@@ -22,6 +23,8 @@ from pcpfs.model.names import Namespace
 from pcpfs.ports import Progress
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog
+from pcpfs.store.catalog_differences import differences
+from pcpfs.store.checks import other_checks
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.event_segments import Segment
 from pcpfs.store.objects import Objects
@@ -41,9 +44,8 @@ class FsckReport:
 
 def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
     """Run every check over every file. Reads all; changes nothing."""
-    store.refresh()
     checker = _Checker(store, progress)
-    problems = [problem for check in checker.checks() for problem in check()]
+    problems = [problem for check in checker.checks() for problem in _guarded(check)]
     ordered = sorted(set(problems), key=lambda p: (p.path, p.code, p.message))
     return FsckReport(not ordered, checker.checked, tuple(ordered))
 
@@ -56,6 +58,8 @@ class _Checker:
 
     def checks(self) -> tuple[Callable[[], Iterator[Problem]], ...]:
         return (
+            self.refresh,
+            partial(other_checks, self._store),
             self.objects,
             self.pages,
             self.scopes,
@@ -65,6 +69,11 @@ class _Checker:
             self.committed,
             self.damaged,
         )
+
+    def refresh(self) -> Iterator[Problem]:
+        """The catalog can follow the files."""
+        self._store.refresh()
+        return iter(())
 
     def objects(self) -> Iterator[Problem]:
         """Payloads have the sha256 that names them; frames files can be read and lie by their
@@ -96,14 +105,15 @@ class _Checker:
 
     def catalog(self) -> Iterator[Problem]:
         """A catalog built from the files alone says the same."""
-        fresh = Catalog.create(Path(":memory:"))
         shop = self._store.workshop
-        try:
-            objects = Objects(shop.root, shop.disk, EventLines(shop.root, lambda: fresh))
-            rebuild(replace(shop, catalog=fresh, objects=objects), None)
-            yield from _compared(self._store.catalog, fresh)
-        finally:
-            fresh.close()
+        with TemporaryDirectory() as folder:
+            fresh = Catalog.create(Path(folder, "catalog.sqlite"))
+            try:
+                objects = Objects(shop.root, shop.disk, EventLines(shop.root, lambda: fresh))
+                rebuild(replace(shop, catalog=fresh, objects=objects), None)
+                yield from differences(self._store.catalog, fresh)
+            finally:
+                fresh.close()
 
     def text_index(self) -> Iterator[Problem]:
         """The text indexes, with what waits for them, hold exactly the documents of the catalog."""
@@ -261,16 +271,13 @@ class _Checker:
                 yield os.path.relpath(os.path.join(place, name), base).replace(os.sep, "/")
 
 
-def _compared(kept: Catalog, fresh: Catalog) -> Iterator[Problem]:
-    """Pages that two catalogs do not describe alike."""
-    for table in ("page", "span", "frame", "relation", "scope", "root", "event"):
-        ours, theirs = _rows(kept, table), _rows(fresh, table)
-        for page in sorted({str(row[0]) for row in ours ^ theirs})[:20]:
-            yield Problem("catalog", page, f"the catalog is wrong about {page}; run pcpfs reindex")
-
-
-def _rows(catalog: Catalog, table: str) -> set[tuple[object, ...]]:
-    return set(catalog.query(f"SELECT * FROM {table}"))
+def _guarded(check: Callable[[], Iterator[Problem]]) -> Iterator[Problem]:
+    """What a check finds; if it cannot go on, that as well."""
+    try:
+        yield from check()
+    except PcpfsError as error:
+        path = str(error.fields.get("path", ""))
+        yield Problem(error.code, path, error.message)
 
 
 def _blob(path: Path, digits: int) -> str | None:

@@ -27,6 +27,7 @@ from pcpfs.ports import (
 )
 from pcpfs.search.analysis import Analyser, Document, index_version
 from pcpfs.store.catalog import Catalog, Pending
+from pcpfs.store.index_seal import seal
 
 OVERLAID = 48
 """So many pending documents are read in memory by each search; more are flushed first."""
@@ -123,6 +124,7 @@ class TextIndexes:
         removed = [row.key for row in pending if row.removed]
         added = [row for row in pending if not row.removed]
         index.update(self._analysed(scope, added, progress), removed, _stamp(catalog))
+        seal(self._folder_of(scope, past), self._disk)
         flushed = str(catalog.generation)
         self._open[scope, past] = (index, flushed)
         with catalog.writing():
