@@ -9,6 +9,7 @@ Paths are `str`, relative to the work tree, with `/`; bytes that are no UTF-8 ar
 """
 
 from pcpfs.git.fast_import import Content
+from pcpfs.git.remotes import Remote, fetch, push_to, remote_of
 from pcpfs.git.renames import renames
 from pcpfs.git.repository import Repository, find_repository
 from pcpfs.git.store import Change, Git
@@ -22,10 +23,14 @@ __all__ = [
     "LogEntry",
     "ObjectId",
     "Person",
+    "Remote",
     "Repository",
     "Stored",
     "TreeChange",
     "TreeEntry",
+    "fetch",
     "find_repository",
+    "push_to",
+    "remote_of",
     "renames",
 ]

@@ -123,6 +123,12 @@ class Junctions(Repository):
         found = self.show_blobs(str(blob) for blob in blobs if blob is not None)
         return (None if blob is None else next(found) for blob in blobs)
 
+    def get_configs(self, pattern: str) -> list[tuple[str, str]]:
+        """The values of the repository's own configuration whose names fit, in its order."""
+        _, out, _ = self._process().attempt("config", "--local", "-z", "--get-regexp", pattern)
+        lines = (line.partition("\n") for line in os.fsdecode(out).split("\0")[:-1])
+        return [(key, value) for key, _, value in lines]
+
     def move_ref(self, ref: str, commit: CommitId | None) -> None:
         """Let a ref that is no branch name this commit; None removes it."""
         if commit is None:

@@ -33,6 +33,13 @@ from pcpfs.store.tree import Laid
 from pcpfs.store.union import Union, union
 from pcpfs.store.workshop import Workshop
 
+
+class Waits(Unavailable):
+    """A merge that a person has to conclude."""
+
+    code = "merge_waits"
+
+
 PULL = "pcpfs pull"
 """How the message of a merge begins that we ourselves began."""
 
@@ -116,7 +123,7 @@ class Settling:
         waiting |= both.clashes if is_pull else set()
         if waiting:
             names = ", ".join(sorted(waiting))
-            raise Unavailable(
+            raise Waits(
                 f"a merge waits for you, because both sides changed {names}: edit, then "
                 "`git add` and `git commit`; pcpfs does the rest",
                 paths=sorted(waiting),
@@ -140,25 +147,25 @@ class Settling:
         return found
 
     def _check_out(self, others: Mapping[str, Stored | None]) -> None:
-        """Put other files into the work tree, unless a person has changed them meanwhile."""
-        git, head = self.shop.git, self.shop.git.head()
-        names = list(others)
+        """Put other files into the work tree, unless a person has changed one meanwhile."""
+        git, head, names = self.shop.git, self.shop.git.head(), list(others)
         had = git.contents(git.blobs_at(head, names)) if head else iter([None] * len(names))
         now = git.contents([stored.blob if stored else None for stored in others.values()])
-        for path, old, new in zip(names, had, now, strict=True):
-            file = self.shop.root / path
-            try:
-                there = self.shop.disk.read(file)
-            except FileNotFoundError:
-                there = None
-            if there == new:
-                continue
-            if there != old:
-                raise Unavailable(f"{path} holds an edit of yours; commit it or take it back")
-            if new is None:
-                self.shop.disk.remove(file)
+        wanted = dict(zip(names, now, strict=True))
+        for path, old in zip(names, had, strict=True):
+            if self._there(path) not in (old, wanted[path]):
+                raise Waits(f"{path} holds an edit of yours; commit it, or take it back")
+        for path, content in wanted.items():
+            if content is None:
+                self.shop.disk.remove(self.shop.root / path)
             else:
-                self.shop.disk.write(file, new)
+                self.shop.disk.write(self.shop.root / path, content)
+
+    def _there(self, path: str) -> bytes | None:
+        try:
+            return self.shop.disk.read(self.shop.root / path)
+        except FileNotFoundError:
+            return None
 
     def _fast_forward(
         self,

@@ -18,7 +18,7 @@ Contents = Mapping[str, Stored | None]
 class Union:
     """What to do to our side so that it holds both: files of the truth and others to take over
     (None: to remove). `tree` are the readable files that either side changed, `clashes` the other
-    files that both changed."""
+    files that both changed, and what is no plain file."""
 
     truth: dict[str, Stored | None] = field(default_factory=dict)
     others: dict[str, Stored | None] = field(default_factory=dict)
@@ -60,10 +60,10 @@ def _take(result: Union, mine: TreeChange | None, yours: TreeChange, erased: Ite
         pass
     elif kind is Kind.TRUTH:
         if yours.after is not None and held is None and (mine is None or yours.before is None):
-            result.truth[path] = yours.stored
+            result.truth[path] = Stored(yours.after)
         elif yours.after is None and mine is None and may_go(path, erased):
             result.truth[path] = None
-    elif mine is None:
+    elif mine is None and yours.mode == "100644":
         result.others[path] = yours.stored
     elif kind is Kind.OTHER:
         result.clashes.add(path)

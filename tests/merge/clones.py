@@ -15,6 +15,7 @@ from pcpfs.model.changes import Named
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
 from pcpfs.store.fsck import fsck
+from pcpfs.store.remote import pull
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from tests.ports import CountingEntropy, SteppingClock
@@ -157,8 +158,6 @@ def web_merge(clone: Clone) -> None:
 
 
 def our_pull(clone: Clone) -> None:
-    from pcpfs.store.remote import pull
-
     pull(clone.store, ANNA)
 
 
@@ -166,6 +165,7 @@ WAYS: dict[str, Callable[[Clone], None]] = {
     "plain": plain_pull,
     "driven": driven_pull,
     "web": web_merge,
+    "ours": our_pull,
 }
 
 

@@ -1,0 +1,184 @@
+"""`pull` and `push`: what other clones have written is united with ours, whoever wrote first.
+
+The merge is our own: files of the truth are united, `tree/` is laid from what they say then. A
+pull that is cut short leaves a merge that waits, and the next command concludes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pcpfs.errors import Conflict, NotFound, PcpfsError, Unavailable
+from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of
+from pcpfs.model.pages import Principal
+from pcpfs.store import layout
+from pcpfs.store.config import Config
+from pcpfs.store.judging import text_at
+from pcpfs.store.kinds import Kind, is_record, kind_of
+from pcpfs.store.merging import PULL, Waits, settle
+from pcpfs.store.store import Store
+from pcpfs.store.union import erased_pages, union
+
+_NAMED = 10
+"""So many dropped revisions are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a pull did: `outcome` is `current`, `forward` or `merged`. `changes` counts those that
+    are new here, `left` are files of `tree/` with edits that `sync` has not taken in yet."""
+
+    remote: str
+    branch: str
+    outcome: str
+    before: CommitId
+    commit: CommitId
+    changes: int
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """Where the branch of the remote stands now, and whether it moved."""
+
+    remote: str
+    branch: str
+    commit: CommitId
+    moved: bool
+
+
+def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
+    """Fetch from a remote (a name or an address) and unite both histories.
+
+    Conflict if that is another store, if both sides changed a file that only a person can merge,
+    or if the remote was rewritten and lost revisions that it had.
+    """
+    with store.writing("pull", actor) as transaction:
+        git = store.git
+        _refuse_waiting(git)
+        remote = remote_of(git, given)
+        theirs = fetch(git, remote)
+        if theirs is None:
+            raise NotFound(f"{remote.shown} does not exist yet; make it with: pcpfs push")
+        ours = _head(git)
+        _refuse_another_store(store, remote, theirs)
+        if git.is_ancestor(theirs, ours):
+            _remember(git, remote, theirs)
+            return Pulled(remote.name, remote.branch, "current", ours, ours, 0, store.edits())
+        _refuse_rewritten(git, remote, ours, theirs)
+        changes = sum(
+            kind_of(c.path) is Kind.TRUTH and layout.is_change(c.path) and c.before is None
+            for c in git.diff_tree(ours, theirs)
+        )
+        _refuse_clashes(git, ours, theirs)
+        git.begin_merge(store.disk, theirs, f"{PULL}: {remote.shown}")
+        try:
+            settle(transaction.shop, transaction.at)
+        except Waits as error:
+            git.forget_merge()
+            raise Conflict(error.message) from error
+        _remember(git, remote, theirs)
+    store.refresh()
+    now = _head(git)
+    outcome = "merged" if not git.is_ancestor(ours, theirs) else "forward"
+    return Pulled(remote.name, remote.branch, outcome, ours, now, changes, store.edits())
+
+
+def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
+    """Give a remote what is here; Conflict if it has changes that are not."""
+    with store.writing("push", actor):
+        git = store.git
+        _refuse_waiting(git)
+        remote = remote_of(git, given)
+        commit = _head(git)
+        before = git.ref(remote.tracking) if remote.tracking else None
+        push_to(git, remote, commit)
+        _remember(git, remote, commit)
+        return Pushed(remote.name, remote.branch, commit, before != commit)
+
+
+def _head(git: Git) -> CommitId:
+    head = git.head()
+    if head is None:
+        raise Unavailable("the store has no commit yet; write something first")
+    return head
+
+
+def _refuse_waiting(git: Git) -> None:
+    waiting = git.unfinished()
+    if waiting is not None:
+        raise Unavailable(
+            f"a {waiting} waits here; conclude it with git, or `git {waiting} --abort`, first"
+        )
+
+
+def _refuse_another_store(store: Store, remote: Remote, theirs: CommitId) -> None:
+    (raw,) = text_at(store.git, [theirs], layout.CONFIG)
+    try:
+        known = Config.decode(raw or b"", f"{remote.shown}:{layout.CONFIG}").store_id
+    except PcpfsError as error:
+        raise Conflict(f"{remote.shown} is no store that this pcpfs reads: {error}") from error
+    if known != store.store_id:
+        raise Conflict(
+            f"{remote.shown} is another store ({known}, this is {store.store_id}); "
+            "pull only from clones of this one",
+            store_id=known,
+        )
+
+
+def _refuse_clashes(git: Git, ours: CommitId, theirs: CommitId) -> None:
+    clashes = sorted(union(git, ours, [theirs]).clashes)
+    if clashes:
+        raise Conflict(
+            f"both sides changed {', '.join(clashes)}, which only you can merge: run `git pull "
+            "--no-rebase`, edit, `git add`, `git commit`; pcpfs does the rest",
+            paths=clashes,
+        )
+
+
+def _refuse_rewritten(git: Git, remote: Remote, ours: CommitId, theirs: CommitId) -> None:
+    """A remote that was pushed to by force, and lost records that it had when we last looked."""
+    if git.is_ancestor(ours, theirs):
+        return
+    for ref in _remembered(remote):
+        old = git.ref(ref)
+        if old is None or git.is_ancestor(old, theirs):
+            continue
+        lost = _dropped(git, old, theirs)
+        if lost:
+            named = ", ".join(lost[:_NAMED]) + (" …" if len(lost) > _NAMED else "")
+            raise Conflict(
+                f"{remote.shown} was rewritten and no longer holds {named}; nothing was taken "
+                "over. If yours is right, give it back with: git push --force; if theirs is, keep "
+                "what you need of yours, then git reset --hard to it",
+                dropped=lost,
+                remote=remote.name,
+            )
+
+
+def _dropped(git: Git, old: CommitId, new: CommitId) -> list[str]:
+    """Revisions and changes that one commit has and another has not, but for erased pages."""
+    changes = git.diff_tree(old, new)
+    erased = erased_pages(changes)
+    gone: Iterable[str] = (
+        change.path
+        for change in changes
+        if change.after is None and kind_of(change.path) is Kind.TRUTH and is_record(change.path)
+    )
+    kept = [path for path in gone if not any(f"/{page}/" in path for page in erased)]
+    names = [path.rpartition("/")[2].removesuffix(".json") for path in kept]
+    return sorted(names, key=lambda name: (not name.startswith("rev_"), name))
+
+
+def _remembered(remote: Remote) -> tuple[str, ...]:
+    """What was last seen there: as git remembers it, and as we do (a person's own `git fetch`
+    moves only the first)."""
+    if remote.tracking is None:
+        return ()
+    return remote.tracking, f"refs/pcpfs/seen/{remote.name}/{remote.branch}"
+
+
+def _remember(git: Git, remote: Remote, commit: CommitId) -> None:
+    for ref in _remembered(remote):
+        git.move_ref(ref, commit)
