@@ -9,6 +9,17 @@ from pcpfs.sources.status import status
 from tests.integration.source_tree import PYTHON, SourceTree
 from tests.store.workplace import recorded
 
+PAIR = """\
+class A:
+    @property
+    def x(self):
+        return 1
+
+    @x.setter
+    def x(self, value):
+        self.y = value
+"""
+
 
 class TestCitations:
     """Notes that cite code are suspect while what they cite does not hold."""
@@ -78,6 +89,16 @@ class TestCitations:
         ((suspicion,),) = [page.frames for page in added.place.session.suspects()]
         assert (suspicion.status, suspicion.path) == ("changed", "sub/n.py")
         assert added.place.session.manifest(note).suspect == (suspicion,)
+
+    def test_a_moved_property_pair_makes_nobody_suspect(self, app: SourceTree) -> None:
+        app.write("p.py", PAIR)
+        app.add()
+        pair = app.symbols("A.x")
+        assert len({hit.frame_id for hit in pair}) == 2
+        app.place.write("about both\n", cites=tuple(str(hit.frame_id) for hit in pair))
+        (app.path / "p.py").rename(app.path / "q.py")
+        app.sync()
+        assert app.place.session.suspects() == ()
 
     def test_a_later_citation_of_what_holds_now_clears_the_mark(self, added: SourceTree) -> None:
         note = self.cite(added, "Basket.second")

@@ -369,3 +369,23 @@ def test_files_tell_since_when_they_are_so(place: Workplace) -> None:
     again = now(place).node("/scopes/project/a/x.md")
     assert isinstance(again, File)
     assert again.modified > node.modified
+
+
+def test_a_view_keeps_working_when_the_catalog_is_built_anew(place: Workplace) -> None:
+    page = place.write("three").page_id
+    current = View(place.session, Pins())
+    place.store.reindex()
+    assert current.file(f"/pages/{page}/payload.md").read() == b"three"
+
+
+def test_two_scopes_that_meet_in_one_folder_hide_nothing(place: Workplace) -> None:
+    place.write("outer", scope="a", path="b/x.md")
+    place.write("inner", scope="a:b", path="x.md")
+    place.write("file", scope="a", path="c")
+    place.write("below", scope="a:c", path="y.md")
+    assert sorted(files(View(place.session, Pins()), "/scopes").values()) == [
+        b"below",
+        b"file",
+        b"inner",
+        b"outer",
+    ]
