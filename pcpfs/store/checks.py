@@ -12,9 +12,10 @@ from pcpfs.git import Git
 from pcpfs.git.health import faults
 from pcpfs.model.answers import Problem
 from pcpfs.store import layout
+from pcpfs.store.catalog_file import CATALOG
 from pcpfs.store.config import Config, generated_files
 from pcpfs.store.index_seal import broken_seals
-from pcpfs.store.store import CATALOG, Store
+from pcpfs.store.store import Store
 
 GIT = "git"
 INDEX = "index"

@@ -9,21 +9,22 @@ import logging
 import os
 import platform
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from pcpfs.clock import SystemClock, SystemEntropy
-from pcpfs.disk import LITTER, Disk
-from pcpfs.errors import Busy, Conflict, Corrupt, NotFound, PcpfsError, ReadOnly, Unavailable
-from pcpfs.git import Git, find_repository
+from pcpfs.disk import Disk
+from pcpfs.errors import Busy, Corrupt, NotFound, PcpfsError, ReadOnly, Unavailable
+from pcpfs.git import Git
 from pcpfs.model.ids import StoreId, base32
 from pcpfs.model.pages import Principal
 from pcpfs.ports import Clock, Entropy, Progress
-from pcpfs.store import layout
+from pcpfs.store import founding, layout
 from pcpfs.store.catalog import Catalog
+from pcpfs.store.catalog_file import BUILD_LOCK, CatalogFile
 from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.intents import Intent, recover
@@ -36,15 +37,22 @@ from pcpfs.store.tree import Tree
 from pcpfs.store.workshop import Workshop
 
 _log = logging.getLogger(__name__)
-CATALOG = "catalog.sqlite"
 LOCK = "lock"
+INDEX_LOCK = "index-lock"
 
 
 class Store:
     """An open store. Not safe to share between threads: open one for each."""
 
     def __init__(
-        self, path: Path, config: Config, clock: Clock, entropy: Entropy, *, wait: float
+        self,
+        path: Path,
+        config: Config,
+        clock: Clock,
+        entropy: Entropy,
+        *,
+        disk: Disk,
+        wait: float,
     ) -> None:
         self.path = path
         self.config = config
@@ -52,15 +60,18 @@ class Store:
         self.entropy = entropy
         self._wait = wait
         self._told: set[str] = set()
-        self.disk = Disk()
+        self.disk = disk
         self.git = Git.open(path)
         self.local_folder = self.git.common_dir / layout.LOCAL
         self.disposable = path / layout.DISPOSABLE
         self.objects = Objects(path, self.disk, EventLines(path, lambda: self.catalog))
         self._open_local()
-        self.tree = Tree(path, self.disk, self.local, self.objects.payload)
+        laying = disk.staged_in(self.local_folder)
+        self.tree = Tree(path, laying, self.local, self.objects.payload)
         self.catalog = Catalog.create(Path(":memory:"))
-        self._catalog_inode: int | None = None
+        self._catalog_file = CatalogFile(
+            self.disposable, self.local_folder / BUILD_LOCK, disk, entropy, wait
+        )
 
     @classmethod
     def init(
@@ -71,24 +82,23 @@ class Store:
         nested: bool = False,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
+        disk: Disk | None = None,
     ) -> Self:
         """Make a store in a new or empty folder; with `nested` also inside another repository,
         which is told to ignore it. Conflict if the folder holds anything."""
-        clock, entropy, disk = clock or SystemClock(), entropy or SystemEntropy(), Disk()
+        clock, entropy, disk = clock or SystemClock(), entropy or SystemEntropy(), disk or Disk()
         path = Path(os.path.abspath(path))
-        if path.exists() and (not path.is_dir() or any(os.scandir(path))):
-            raise Conflict(f"{path} is not an empty folder; choose another one", path=str(path))
-        disk.make_folders(path)
-        around = find_repository(path)
-        Git.init(path, nested=nested)
-        if around is not None:
-            _hide_from(around, path, disk)
+        founding.begin(path, disk, nested=nested)
         config = Config(StoreId("st_" + base32(entropy.random(16))), owner)
-        disk.write(path / layout.CONFIG, config.encode())
-        store = cls.open(path, clock=clock, entropy=entropy)
-        with store.writing("init", owner) as transaction:
-            files = generated_files() | {layout.CONFIG: config.encode()}
-            transaction.commit(f"init: {path.name}", [("Pcpfs-Operation", "init")], files)
+        store = cls(path, config, clock, entropy, disk=disk, wait=30.0)
+        try:
+            with store.writing("init", owner) as transaction:
+                files = generated_files() | {layout.CONFIG: config.encode()}
+                transaction.commit(f"init: {path.name}", [("Pcpfs-Operation", "init")], files)
+        except BaseException:
+            store.close()
+            raise
+        founding.end(path, disk)
         return store
 
     @classmethod
@@ -98,6 +108,7 @@ class Store:
         *,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
+        disk: Disk | None = None,
         wait: float = 30.0,
     ) -> Self:
         """Open the store in a folder, recover from a crash, and catch up with its files.
@@ -105,13 +116,14 @@ class Store:
         NotFound if there is none, Corrupt if `pcpfs.toml` cannot be used. `wait` is how many
         seconds a writer waits for another one.
         """
-        path = Path(os.path.abspath(path))
+        path, disk = Path(os.path.abspath(path)), disk or Disk()
         file = path / layout.CONFIG
         try:
-            config = Config.decode(Disk().read(file), os.fspath(file))
+            config = Config.decode(disk.read(file), os.fspath(file))
         except FileNotFoundError as error:
             raise NotFound(f"{path} is no pcpfs store; make one with: pcpfs init DIR") from error
-        store = cls(path, config, clock or SystemClock(), entropy or SystemEntropy(), wait=wait)
+        clock, entropy = clock or SystemClock(), entropy or SystemEntropy()
+        store = cls(path, config, clock, entropy, disk=disk, wait=wait)
         store.refresh()
         return store
 
@@ -177,9 +189,9 @@ class Store:
         """Build the catalog anew from the files alone; the number of pages. The text indexes are
         then built at the next search."""
         with self.disk.lock(self.local_folder / LOCK, self._wait):
-            self.disk.remove_tree(self.disposable)
-            self._catalog_inode = None
-            self._open_catalog(progress)
+            self._build_catalog(progress, anew=True)
+            with self.disk.lock(self.local_folder / INDEX_LOCK, self._wait):
+                self.disk.remove_tree(self.disposable / "index")
             return len(self.catalog.pages())
 
     @property
@@ -249,65 +261,21 @@ class Store:
                 path=str(file),
             ) from error
 
-    def _open_catalog(self, progress: Progress | None = None) -> None:
+    def _open_catalog(self) -> None:
         """Use the catalog file that is there, also when somebody removed or replaced it."""
-        file = self.disposable / CATALOG
-        inode = _inode(file)
-        if inode is not None and inode == self._catalog_inode:
+        if self._catalog_file.is_current():
             return
-        found = Catalog.open(file) if inode is not None else None
+        found = self._catalog_file.opened()
         if found is None:
-            found = self._built(file, lambda catalog: rebuild(self._workshop_of(catalog), progress))
-        self.catalog = found
-        self._catalog_inode = _inode(file)
+            self._build_catalog(None)
+        else:
+            self.catalog = found
+
+    def _build_catalog(self, progress: Progress | None, *, anew: bool = False) -> None:
+        self.catalog = self._catalog_file.built(
+            lambda catalog: rebuild(self._workshop_of(catalog), progress), anew=anew
+        )
 
     def _workshop_of(self, catalog: Catalog) -> Workshop:
         self.catalog = catalog
         return self.workshop
-
-    def _built(self, file: Path, fill: Callable[[Catalog], None]) -> Catalog:
-        """A new catalog, in its file when it is complete, so that nobody opens half of one."""
-        try:
-            self.disk.make_folders(self.disposable)
-            identity = self.entropy.random(8).hex()
-            unfinished = self.disposable / f"{LITTER}{identity}.sqlite"
-            catalog = Catalog.create(unfinished, identity)
-        except ReadOnly:
-            catalog = Catalog.create(Path(":memory:"))
-            fill(catalog)
-            return catalog
-        try:
-            fill(catalog)
-            catalog.close()
-            for log in ("-wal", "-shm"):  # of an older catalog: it must not meet the new one
-                self.disk.remove(f"{file}{log}")
-            self.disk.move(unfinished, file)
-        except BaseException:
-            catalog.close()
-            self.disk.remove(unfinished)
-            raise
-        opened = Catalog.open(file)
-        if opened is None:
-            raise Corrupt(f"{file} cannot be opened right after it was built; check the disk")
-        return opened
-
-
-def _inode(file: Path) -> int | None:
-    try:
-        return file.stat().st_ino
-    except FileNotFoundError:
-        return None
-
-
-def _hide_from(repository: Path, folder: Path, disk: Disk) -> None:
-    """Tell the repository around a nested store to ignore it; only its private exclude file."""
-    outer = Git.open(repository)
-    exclude = outer.common_dir / "info" / "exclude"
-    try:
-        known = disk.read(exclude)
-    except FileNotFoundError:
-        known = b""
-    line = b"/" + os.fsencode(folder.relative_to(repository).as_posix()) + b"/\n"
-    if line not in known:
-        ending = b"" if known.endswith(b"\n") or not known else b"\n"
-        disk.write(exclude, known + ending + line)

@@ -1,0 +1,78 @@
+"""Making the folder of a new store. Interrupted at any moment, the next attempt begins anew.
+
+`pcpfs.toml` makes a folder a store, and it comes last. Until then a mark in `.pcpfs` tells that
+whatever is there was made by us.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pcpfs.disk import LITTER, Disk
+from pcpfs.errors import Conflict, PcpfsError
+from pcpfs.git import Git, find_repository
+from pcpfs.store import layout
+from pcpfs.store.config import generated_files
+
+_MARK = f"{layout.DISPOSABLE}/unfinished"
+
+
+def begin(path: Path, disk: Disk, *, nested: bool) -> None:
+    """Make the folder and its repository; Conflict if the folder holds anything of others."""
+    if path.exists():
+        _clear(path, disk)
+    disk.write(path / _MARK, b"")
+    around = find_repository(path)
+    try:
+        Git.init(path, nested=nested)
+    except PcpfsError:
+        withdraw(path, disk)
+        raise
+    if around is not None:
+        _hide_from(around, path, disk)
+
+
+def end(path: Path, disk: Disk) -> None:
+    """The store is complete. A mark that stays means nothing beside `pcpfs.toml`."""
+    with suppress(PcpfsError):
+        disk.remove(path / _MARK)
+
+
+def withdraw(path: Path, disk: Disk) -> None:
+    """Take away what an attempt left, but for the folder itself."""
+    with suppress(PcpfsError):
+        _clear(path, disk)
+        disk.remove_tree(path / layout.DISPOSABLE)
+
+
+def _clear(path: Path, disk: Disk) -> None:
+    """Remove what an interrupted attempt left; Conflict if there is anything else."""
+    names = set(os.listdir(path)) if path.is_dir() else {path.name}
+    if not names:
+        return
+    if layout.CONFIG in names:
+        raise Conflict(f"{path} is a store already", path=str(path))
+    ours = {".git", layout.DISPOSABLE, *generated_files()}
+    others = {name for name in names - ours if not name.startswith(LITTER)}
+    if others or not (path / _MARK).is_file():
+        raise Conflict(f"{path} is not an empty folder; choose another one", path=str(path))
+    disk.remove_tree(path / ".git")
+    for name in sorted(names & set(generated_files())):
+        disk.remove(path / name)
+    disk.sweep(path)
+
+
+def _hide_from(repository: Path, folder: Path, disk: Disk) -> None:
+    """Tell the repository around a nested store to ignore it; only its private exclude file."""
+    outer = Git.open(repository)
+    exclude = outer.common_dir / "info" / "exclude"
+    try:
+        known = disk.read(exclude)
+    except FileNotFoundError:
+        known = b""
+    line = b"/" + os.fsencode(folder.relative_to(repository).as_posix()) + b"/\n"
+    if line not in known:
+        ending = b"" if known.endswith(b"\n") or not known else b"\n"
+        disk.write(exclude, known + ending + line)
