@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -216,3 +218,12 @@ def test_any_payload_can_be_written_searched_and_flushed(place: Workplace, paylo
     assert titles(place.session.search("apple")) == ["odd apple"]
     place.session.flush_indexes()
     assert titles(place.session.search("apple")) == ["odd apple"]
+
+
+def test_a_program_that_seeds_chance_overwrites_no_index(place: Workplace) -> None:
+    for number in range(3):
+        place.write("apple\n", title=str(number))
+        random.seed(0)
+        place.session.flush_indexes()
+    assert len(place.session.search("apple").results) == 3
+    assert len(place.reopened().session.search("apple").results) == 3

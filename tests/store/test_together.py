@@ -97,3 +97,35 @@ for number in range(6):
         place.git("checkout", "-q", "main")
         assert place.session.payload(page) == b"one\n"
         assert len(place.session.search("one").results) == 1
+
+    def test_what_git_put_into_tree_is_nobodys_edit(self, place: Workplace, tmp_path: Path) -> None:
+        page = place.write("one\n", path="x.md").page_id
+        place.git("clone", "-q", str(place.path), str(tmp_path / "clone"))
+        clone = Workplace.at(tmp_path / "clone", place.clock)
+        for turn in range(2):
+            clone.revise(page, f"clone {turn}\n")
+            place.git("pull", "-q", "--ff-only", str(clone.path), "main")
+            assert place.session.payload(page) == f"clone {turn}\n".encode()
+            assert place.store.edits() == ()
+            assert place.revise(page, f"origin {turn}\n").warnings == ()
+            assert place.tree() == {"x.md": f"origin {turn}\n".encode()}
+            clone.git("pull", "-q", "--ff-only")
+        assert clone.session.tombstone(page, "wrong").warnings == ()
+        assert clone.tree() == {}
+        clone.close()
+
+    def test_clones_that_wrote_other_pages_merge_by_union(
+        self, place: Workplace, tmp_path: Path
+    ) -> None:
+        place.write("one\n", path="x.md")
+        place.git("clone", "-q", str(place.path), str(tmp_path / "clone"))
+        clone = Workplace.at(tmp_path / "clone", place.clock)
+        theirs = clone.write("theirs\n", path="theirs.md").page_id
+        ours = place.write("ours\n", path="ours.md").page_id
+        clone.git("-c", "user.name=m", "-c", "user.email=m@x", "pull", "-q", "--no-rebase")
+        for page, text in ((theirs, b"theirs\n"), (ours, b"ours\n")):
+            assert clone.session.payload(page) == text
+        assert set(clone.tree()) == {"x.md", "ours.md", "theirs.md"}
+        assert clone.git("status", "--porcelain") == ""
+        assert fsck(clone.store).ok
+        clone.close()
