@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from tests.store.workplace import ANNA, SCOPE, Workplace
 
 TREE = "scopes/project/a/tree/"
 NO_TIME = Patience(pause=lambda seconds: None)
+PERSON = ("-c", "user.name=Anna", "-c", "user.email=anna@example.org", "-c", "commit.gpgSign=false")
 
 
 @dataclass(slots=True)
@@ -31,24 +33,27 @@ class Hands:
         target.parent.mkdir(parents=True, exist_ok=True)
         self.place.tree_file(old).rename(target)
 
+    def git(self, *arguments: str) -> bool:
+        """A git command of the person's own; whether it succeeded."""
+        command = ["git", *PERSON, *arguments]
+        done = subprocess.run(command, cwd=self.place.path, capture_output=True, check=False)
+        return done.returncode == 0
+
     def taken(self, *, accept_removals: bool = False) -> Taken:
         return EditTaker(self.place.store, ANNA, NO_TIME).take(accept_removals=accept_removals)
 
     def sync(self, *, accept_removals: bool = False) -> TreeReport:
-        """What one look took; a second one finds nothing more to do."""
+        """What one look took; a second one finds nothing more to do, and git agrees."""
         report = self.taken(accept_removals=accept_removals).report
-        again = self.taken().report
-        assert again == TreeReport(left=report.left)
-        assert self.place.git("status", "--porcelain", "--", "scopes").splitlines() == [
-            line for line in self.place.git("status", "--porcelain", "--", "scopes").splitlines()
-        ]
+        assert self.taken().report == TreeReport(left=report.left)
+        if not report.left:
+            assert self.place.git("status", "--porcelain", "--", "scopes") == ""
         return report
 
-    def heads(self, page: str) -> set[bytes]:
-        """The texts of a page's heads."""
-        return {
-            self.place.session.payload(head) for head in self.place.session.manifest(page).heads
-        }
+    def heads(self, page: str) -> list[bytes]:
+        """The texts of a page's heads, sorted."""
+        heads = self.place.session.manifest(page).heads
+        return sorted(self.place.session.payload(head) for head in heads)
 
     def texts(self, page: str) -> list[bytes]:
         """The texts of all revisions of a page, oldest first."""
