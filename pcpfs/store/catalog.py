@@ -32,7 +32,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "5"
+CATALOG_VERSION = "6"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 

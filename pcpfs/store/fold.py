@@ -28,6 +28,7 @@ from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RelationId, Revis
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
+from pcpfs.store.disputes import settled
 
 Changes = Mapping[ChangeId, Change]
 
@@ -74,6 +75,7 @@ class PageState:
 
     `steps` are the authored revisions in fold order, `timeline` the observations of a source page
     in order of time. `heads` are revisions that are nobody's parent, the one that speaks first.
+    `disputes` are the kinds of what clones decided without knowing of each other.
     """
 
     page: PageId
@@ -88,6 +90,7 @@ class PageState:
     why: str
     path: str | None
     relations: Mapping[RelationId, Relation]
+    disputes: tuple[str, ...] = ()
 
     @property
     def is_source(self) -> bool:
@@ -114,6 +117,8 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
     for number, (change, body) in enumerate(order):
         if change not in retracted:
             folder.take(number, change, body)
+    counted = [item for item in order if item[0] not in retracted]
+    lifecycle, disputes = settled(counted, folder.lifecycle)
     return PageState(
         page=page,
         namespace=namespace,
@@ -123,10 +128,11 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         steps=tuple(folder.steps.values()),
         heads=heads(tuple(folder.steps.values())),
         timeline=timeline(folder.observed, folder.closed),
-        lifecycle=folder.lifecycle.status,
-        why=folder.lifecycle.why,
+        lifecycle=lifecycle.status,
+        why=lifecycle.why,
         path=folder.path,
         relations=folder.relations,
+        disputes=disputes,
     )
 
 

@@ -18,7 +18,6 @@ from pcpfs.store.fold import (
     Observation,
     PageState,
     ScopeState,
-    Step,
     authored_spans,
     equal_heads,
     runs,
@@ -84,7 +83,8 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
         tags=_json(list(dict.fromkeys((*speaking.facets.tags, *about.tags)))),
         path=path,
         claim=path.claim if path else None,
-        laid=_json(_in_place(heads, state.steps)),
+        laid=_json(_in_place(heads, state, bodies.revision)),
+        disputes=_json(state.disputes),
         is_event=int(bodies.revision(state.steps[0].revision).event is not None),
     )
     revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
@@ -346,17 +346,21 @@ def _tree_path(given: str | None) -> TreePath | None:
         return None
 
 
-def _in_place(heads: Sequence[RevisionId], steps: Sequence[Step]) -> list[RevisionId]:
+def _in_place(
+    heads: Sequence[RevisionId], state: PageState, envelope: Callable[[RevisionId], Revision]
+) -> list[RevisionId]:
     """The heads in the order in which `tree/` names them: first the one that goes on from the first
-    revision by the eldest child each time. A name never changes its line of descent."""
+    revision by the eldest child each time (or one that says the same). A name never changes its
+    line of descent."""
     children: dict[RevisionId, list[RevisionId]] = {}
-    for step in steps:
+    for step in state.steps:
         for parent in step.parents:
             children.setdefault(parent, []).append(step.revision)
-    at = steps[0].revision
+    at = state.steps[0].revision
     while at in children:
         at = children[at][0]
-    return sorted(heads, key=lambda head: head != at)
+    same = {at, *(h for h in heads if len(equal_heads((h, at), envelope)) == 1)}
+    return sorted(heads, key=lambda head: head not in same)
 
 
 def _about(body: Revision, bodies: Bodies) -> About:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 class PageRow(NamedTuple):
     """A page as it is now. For a source page `revision_id` is the observation in force, else the
     last one; `is_open` tells which. `heads`, `laid` (the heads in the order of their names in
-    `tree/`), `latest` and `tags` are JSON lists."""
+    `tree/`), `latest`, `tags` and `disputes` are JSON lists."""
 
     page_id: str
     scope: str
@@ -40,6 +40,7 @@ class PageRow(NamedTuple):
     error_count: int | None
     line_count: int | None
     is_event: int = 0
+    disputes: str = "[]"
 
 
 class RevisionRow(NamedTuple):
