@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pcpfs.model.context import ContextEntry, ContextProjection, ShownEntry
 from pcpfs.model.frames import Extraction
 from pcpfs.model.instants import Instant
 
@@ -215,4 +216,72 @@ class DiskCalls(Protocol):
 
     def sync_all(self, path: str) -> bool:
         """Do that for the whole file system that holds the folder; False if it cannot be done."""
+        ...
+
+
+class ContextProtocol(Protocol):
+    """The ledger of one thread: accumulates everything, shows bounded slices (RFC-302).
+
+    Whatever `ingest` acknowledged is never lost, changed or reordered: entries of one writer stay
+    in its order. Views are bounded; `token_count` is exact and never above the budget.
+    """
+
+    async def ingest(self, entry: ContextEntry) -> object:
+        """Append; the entry is durable when this returns. The answer is the backend's own."""
+        ...
+
+    async def project(self, query: str, token_budget: int) -> ContextProjection:
+        """The ranked view for the orchestrator, which may see everything."""
+        ...
+
+    async def project_for_subagent(self, goal: str, token_budget: int) -> ContextProjection:
+        """The view of one goal: whatever the text, nothing of it comes from outside the entries
+        whose `goal_id` is exactly this (ledger L5)."""
+        ...
+
+    async def get_retrieval_module(self) -> ContextRetrievalModule: ...
+
+    async def summarize(self, scope: str | None = None) -> str:
+        """Progress for a person, of the thread or of one goal."""
+        ...
+
+    async def persist(self, thread_id: str) -> int:
+        """All acknowledged entries of the thread are committed; their number."""
+        ...
+
+    async def restore(self, thread_id: str) -> bool:
+        """Go on with a thread; true iff it exists."""
+        ...
+
+
+class ContextRetrievalModule(Protocol):
+    """Retrieval with an interface of its own, whatever the algorithm in force."""
+
+    @property
+    def algorithm_version(self) -> str:
+        """`v1_keyword`, `v2_bm25`, …"""
+        ...
+
+    def retrieve_by_goal_relevance(
+        self,
+        goal_id: str,
+        query: str | None = None,
+        *,
+        execution_context: str | None = None,
+        token_budget: int | None = None,
+        limit: int | None = None,
+    ) -> tuple[ShownEntry, ...]:
+        """Entries of exactly this goal, the most relevant to `query` (or to what is going on)
+        first, within the budget, at most `limit`."""
+        ...
+
+
+class Embedder(Protocol):
+    """Gives texts places in a space where near means alike: the seam for ranking by meaning."""
+
+    @property
+    def name(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector a text, all of one length; a pure function of the text."""
         ...

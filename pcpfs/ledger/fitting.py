@@ -1,0 +1,145 @@
+"""Filling a budget, exactly: what fits goes in; what is too long is cut where a sentence ends."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pcpfs.errors import UsageError
+from pcpfs.ledger.corpus import Corpus, LedgerEntry
+from pcpfs.ledger.counting import TokenCounter
+from pcpfs.ledger.ranking import Ranked
+from pcpfs.model.context import Remainder, ShownEntry
+
+PATIENCE = 64
+"""So many entries in a row that were not asked for and do not fit end the search for more."""
+
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？．]+[」』”’)]*|\n")
+_WIDEST = 16  # characters a token, of which cuts are looked for
+_SPACE = re.compile(r"\s")
+_JOINERS = "\u200d\ufe0e\ufe0f"
+
+
+@dataclass(slots=True)
+class Fitting:
+    """One budget on its way to being full."""
+
+    corpus: Corpus
+    counter: TokenCounter
+    budget: int
+    question: tuple[str, ...] = ()
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 0:
+            raise UsageError(f"a token budget is a whole number from 0 on, not {self.budget!r}")
+        if self.limit is not None and self.limit < 0:
+            raise UsageError(f"a limit is a whole number from 0 on, not {self.limit!r}")
+
+    def fill(self, ranked: Iterable[Ranked]) -> tuple[ShownEntry, ...]:
+        """The entries in their order, without those that do not fit. The first of these is cut, if
+        a part of it says something."""
+        shown: list[ShownEntry] = []
+        room, missed, has_cut = self.budget, 0, False
+        for one in ranked:
+            if room <= 0 or missed > PATIENCE or len(shown) == self.limit:
+                break
+            found = self.corpus.entries[one.position]
+            entry = self._whole(found, one, room)
+            if entry is None and not has_cut:
+                entry = self._cut(found, one, room)
+                has_cut = entry is not None
+            if entry is None:
+                missed += not one.is_found
+                continue
+            missed = 0
+            shown.append(entry)
+            room -= entry.tokens
+        return tuple(shown)
+
+    def _whole(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
+        content = found.entry.content
+        cost = self.counter.fits(content, room)
+        return None if cost is None else self._shown(found, one, content, cost, None)
+
+    def _cut(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
+        """The longest beginning that ends with a sentence, else with a word, else anywhere."""
+        content = found.entry.content[: _WIDEST * room]
+        for ends in (_sentences(content), _words(content), _characters(content)):
+            low = self._most(found, ends, room)
+            if low is not None:
+                text, remainder = self._marked(found, ends[low])
+                return self._shown(found, one, text, self.counter.count(text), remainder)
+        return None
+
+    def _most(self, found: LedgerEntry, ends: list[int], room: int) -> int | None:
+        """The index of the last end at which the beginning fits, with its mark; None if none."""
+
+        def too_long(end: int) -> bool:
+            return self.counter.fits(self._marked(found, end)[0], room) is None
+
+        fits = bisect_right(ends, False, key=too_long)
+        while fits and too_long(ends[fits - 1]):
+            fits -= 1  # tokenizers may count a longer text less
+        return fits - 1 if fits else None
+
+    def _marked(self, found: LedgerEntry, end: int) -> tuple[str, Remainder]:
+        content = found.entry.content
+        kept = content[:end].rstrip()
+        start, size = len(kept.encode()), len(content.encode())
+        mark = f" […{size - start} more bytes: {found.page_id}#bytes={start}-{size}]"
+        return kept + mark, Remainder(found.page_id, (start, size))
+
+    def _shown(
+        self,
+        found: LedgerEntry,
+        one: Ranked,
+        content: str,
+        tokens: int,
+        remainder: Remainder | None,
+    ) -> ShownEntry:
+        entry = found.entry
+        words = self.corpus.words.count(f"{entry.source} {entry.content} {' '.join(entry.tags)}")
+        return ShownEntry(
+            page_id=found.page_id,
+            source=entry.source,
+            content=content,
+            timestamp=entry.timestamp,
+            tags=entry.tags,
+            importance=entry.importance,
+            goal_id=entry.goal_id,
+            score=one.score,
+            terms=one.terms,
+            tokens=tokens,
+            words=tuple(term for term in self.question if term in words),
+            revision_id=found.revision_id,
+            remainder=remainder,
+        )
+
+
+def _sentences(text: str) -> list[int]:
+    start = len(text) - len(text.lstrip())
+    return [match.end() for match in _SENTENCE_END.finditer(text, start)]
+
+
+def _words(text: str) -> list[int]:
+    start = len(text) - len(text.lstrip())
+    return [match.start() for match in _SPACE.finditer(text, start)]
+
+
+def _characters(text: str) -> list[int]:
+    """Ends that part no mark from its letter and no emoji from what belongs to it."""
+    return [end for end in range(1, len(text)) if not _belong(text[end - 1], text[end])]
+
+
+def _belong(before: str, after: str) -> bool:
+    return (
+        bool(unicodedata.combining(after))
+        or after in _JOINERS
+        or before in "\u200d"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
+    )

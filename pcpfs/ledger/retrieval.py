@@ -1,0 +1,44 @@
+"""Retrieval as an object of its own, with an interface that outlives its algorithm (ledger L6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pcpfs.ledger.fitting import Fitting
+from pcpfs.ledger.views import Views
+from pcpfs.model.context import ShownEntry
+
+MOST = 10
+"""So many entries, where neither a budget nor a limit is given."""
+
+
+class Retrieval:
+    """`ContextRetrievalModule` over the views of one thread; always of its newest state."""
+
+    def __init__(self, views: Callable[[], Views], algorithm: str | None = None) -> None:
+        self._views = views
+        self._algorithm = algorithm
+
+    @property
+    def algorithm_version(self) -> str:
+        return self._views().everything.algorithm(self._algorithm).version
+
+    def retrieve_by_goal_relevance(
+        self,
+        goal_id: str,
+        query: str | None = None,
+        *,
+        execution_context: str | None = None,
+        token_budget: int | None = None,
+        limit: int | None = None,
+    ) -> tuple[ShownEntry, ...]:
+        """Entries of exactly this goal. Both texts are looked for; without any, the goal's name."""
+        views = self._views()
+        view = views.goal(goal_id)
+        text = "\n".join(filter(None, (query, execution_context))) or goal_id
+        ranked, question = view.ranked(text, self._algorithm)
+        if token_budget is None:
+            shown = MOST if limit is None else limit
+            cost = (views.counter.count(found.entry.content) for found in view.corpus.entries)
+            return Fitting(view.corpus, views.counter, sum(cost), question, shown).fill(ranked)
+        return Fitting(view.corpus, views.counter, token_budget, question, limit).fill(ranked)

@@ -1,0 +1,49 @@
+"""The words of entries and questions: folded, split, stemmed, each text the same way on both sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pcpfs.search.analysis import code_terms
+from pcpfs.search.query import STOP_WORDS
+from pcpfs.search.stemmer import stem
+from pcpfs.search.words import CHUNKS
+
+_REMEMBERED = 200_000
+
+
+class Words:
+    """Finds the terms of texts; remembers those of the chunks that it has seen."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[str, ...]] = {}
+
+    def count(self, text: str) -> Counter[str]:
+        """How often each term is in a text; stop words are none."""
+        counts: Counter[str] = Counter()
+        known = self._known
+        for chunk in text.encode("utf-8", "replace").translate(CHUNKS).split():
+            terms = known.get(chunk)
+            if terms is None:
+                terms = self._learn(chunk)
+            for term in terms:
+                counts[term] += 1
+        return counts
+
+    def of_query(self, text: str) -> tuple[str, ...]:
+        """The terms of a question, each once; where it has stop words only, those."""
+        found = tuple(self.count(text))
+        chunks = text.encode("utf-8", "replace").translate(CHUNKS).split()
+        return found or tuple(dict.fromkeys(t for chunk in chunks for t in _terms(chunk)))
+
+    def _learn(self, chunk: bytes) -> tuple[str, ...]:
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        terms = tuple(term for term in _terms(chunk) if term not in STOP_WORDS)
+        self._known[chunk] = terms
+        return terms
+
+
+def _terms(chunk: bytes) -> tuple[str, ...]:
+    found = code_terms(chunk.decode("utf-8", "replace"))
+    return tuple(dict.fromkeys(term if term in STOP_WORDS else stem(term) for term in found))
