@@ -17,7 +17,7 @@ from pcpfs.cli.settings import Settings
 if TYPE_CHECKING:
     from pcpfs.model.pages import Principal
 
-SECTIONS = ("Start", "Write", "Find", "Read", "Sources", "Store")
+SECTIONS = ("Start", "Write", "Find", "Read", "Sources", "Serve", "Store")
 """How `pcpfs --help` sorts the commands; a section that is not here comes last."""
 
 

@@ -109,8 +109,13 @@ def _wording(member: str, wording: str, rule: str, frame: ContextFrame) -> Itera
     wording = wording.strip()
     if not wording:
         yield Breach(rule, f"the {member} of {_name(frame)} is empty")
-    elif wording == frame.id or _BARE_ID.fullmatch(wording):
+    elif wording == frame.id or is_bare_id(wording):
         yield Breach("F3", f"the {member} of {_name(frame)} is a bare id")
+
+
+def is_bare_id(wording: str) -> bool:
+    """Whether a title is nothing but a digest, a UUID or one of our ids (F3)."""
+    return _BARE_ID.fullmatch(wording) is not None
 
 
 def _time_breaches(frame: ContextFrame) -> Iterator[Breach]:
