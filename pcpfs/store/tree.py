@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pcpfs.disk import Disk
-from pcpfs.errors import PcpfsError
+from pcpfs.errors import PcpfsError, StorageFull
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
@@ -83,7 +83,8 @@ class Tree:
         moved: bool = False,
     ) -> Laid:
         """Bring the files of these pages up to date, and those of pages that share one of these
-        claims (scope, claimed path). What cannot be written is left, and named.
+        claims (scope, claimed path). What cannot be written is left, and named; StorageFull where
+        that would help nobody.
 
         `moved`: git may have put older texts in place (HEAD or the stash moved since our last
         look), so a text that is a revision of the page is nobody's edit.
@@ -148,6 +149,8 @@ class _Laying:
                 self._put(path, goal, base, state)
             else:
                 self.left.append(path)
+        except StorageFull:
+            raise  # nothing is in the way: it is laid when there is space again
         except PcpfsError:
             self.left.append(path)
 
@@ -159,6 +162,8 @@ class _Laying:
                 self._remove(base)
             else:
                 self.left.append(base.path)
+        except StorageFull:
+            raise
         except PcpfsError:
             self.left.append(base.path)
 
