@@ -12,8 +12,9 @@ from pcpfs.model.names import unescaped
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.store.catalog import Damage
+from pcpfs.store.conflicts import ConflictView
 from pcpfs.store.rows import RootRow
-from pcpfs.store.session import ConflictView, IndexView, ScopeView, Session
+from pcpfs.store.session import IndexView, ScopeView, Session
 
 
 @dataclass(frozen=True, slots=True)

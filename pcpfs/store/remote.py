@@ -14,10 +14,12 @@ from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of
 from pcpfs.model.pages import Principal
 from pcpfs.store import layout
 from pcpfs.store.config import Config
+from pcpfs.store.conflicts import ConflictView, conflicts
 from pcpfs.store.judging import text_at
 from pcpfs.store.kinds import Kind, is_record, kind_of
 from pcpfs.store.merging import PULL, Waits, settle
 from pcpfs.store.store import Store
+from pcpfs.store.transaction import Transaction
 from pcpfs.store.union import erased_pages, union
 
 _NAMED = 10
@@ -36,6 +38,7 @@ class Pulled:
     commit: CommitId
     changes: int
     left: tuple[str, ...]
+    conflicts: tuple[ConflictView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,8 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
     Conflict if that is another store, if both sides changed a file that only a person can merge,
     or if the remote was rewritten and lost revisions that it had.
     """
+    git = store.git
     with store.writing("pull", actor) as transaction:
-        git = store.git
         _refuse_waiting(git)
         remote = remote_of(git, given)
         theirs = fetch(git, remote)
@@ -63,26 +66,17 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
             raise NotFound(f"{remote.shown} does not exist yet; make it with: pcpfs push")
         ours = _head(git)
         _refuse_another_store(store, remote, theirs)
-        if git.is_ancestor(theirs, ours):
-            _remember(git, remote, theirs)
-            return Pulled(remote.name, remote.branch, "current", ours, ours, 0, store.edits())
-        _refuse_rewritten(git, remote, ours, theirs)
-        changes = sum(
-            kind_of(c.path) is Kind.TRUTH and layout.is_change(c.path) and c.before is None
-            for c in git.diff_tree(ours, theirs)
-        )
-        _refuse_clashes(git, ours, theirs)
-        git.begin_merge(store.disk, theirs, f"{PULL}: {remote.shown}")
-        try:
-            settle(transaction.shop, transaction.at)
-        except Waits as error:
-            git.forget_merge()
-            raise Conflict(error.message) from error
+        outcome, changes = "current", 0
+        if not git.is_ancestor(theirs, ours):
+            _refuse_rewritten(git, remote, ours, theirs)
+            outcome = "forward" if git.is_ancestor(ours, theirs) else "merged"
+            changes = _new_changes(git, ours, theirs)
+            _unite(store, transaction, remote, ours, theirs)
         _remember(git, remote, theirs)
     store.refresh()
-    now = _head(git)
-    outcome = "merged" if not git.is_ancestor(ours, theirs) else "forward"
-    return Pulled(remote.name, remote.branch, outcome, ours, now, changes, store.edits())
+    found, left = conflicts(store.catalog), store.edits()
+    name, branch = remote.name, remote.branch
+    return Pulled(name, branch, outcome, ours, _head(git), changes, left, found)
 
 
 def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
@@ -103,6 +97,28 @@ def _head(git: Git) -> CommitId:
     if head is None:
         raise Unavailable("the store has no commit yet; write something first")
     return head
+
+
+def _unite(
+    store: Store, transaction: Transaction, remote: Remote, ours: CommitId, theirs: CommitId
+) -> None:
+    """From here on a merge waits, until it is concluded: now, or by the next command."""
+    _refuse_clashes(store.git, ours, theirs)
+    store.git.begin_merge(store.disk, theirs, f"{PULL}: {remote.shown}")
+    try:
+        settle(transaction.shop, transaction.at)
+    except Waits as error:
+        store.git.forget_merge()
+        raise Conflict(error.message) from error
+
+
+def _new_changes(git: Git, ours: CommitId, theirs: CommitId) -> int:
+    return sum(
+        kind_of(change.path) is Kind.TRUTH
+        and layout.is_change(change.path)
+        and change.before is None
+        for change in git.diff_tree(ours, theirs)
+    )
 
 
 def _refuse_waiting(git: Git) -> None:

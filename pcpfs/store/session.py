@@ -18,14 +18,14 @@ from pcpfs.model.answers import (
     SuspectPage,
     Written,
 )
-from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Facets, Principal
 from pcpfs.ports import Progress
-from pcpfs.store.catalog import Catalog, Damage, decode_list
+from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.citations import suspect_pages
 from pcpfs.store.config import POLICIES
+from pcpfs.store.conflicts import ConflictView, conflicts
 from pcpfs.store.documents import Documents
 from pcpfs.store.ingest import EventDraft, Ingest
 from pcpfs.store.pinned import catalog_at
@@ -36,7 +36,6 @@ from pcpfs.store.store import Store
 from pcpfs.store.symbol_search import SymbolSearch
 from pcpfs.store.text_indexes import TextIndexes
 from pcpfs.store.text_search import TextSearch
-from pcpfs.store.tree import wanted_files
 from pcpfs.store.writes import Draft, Writes
 
 
@@ -51,16 +50,6 @@ class ScopeView:
     permissions: tuple[str, ...]
     pages: int
     last_activity: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictView:
-    """A page with more than one head."""
-
-    page_id: PageId
-    path: str | None
-    kind: str
-    heads: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +102,10 @@ class Session:
     ) -> Written:
         """A new revision on the heads that the caller read (PCP RevisePage, PCP-R3)."""
         return self._writes.revise(page, draft, expect=expect, branch=branch)
+
+    def resolve_conflict(self, page: str, draft: Draft) -> Written:
+        """One text in place of all heads of a page."""
+        return self._writes.resolve(page, draft)
 
     def tombstone(self, page: str, why: str) -> Written:
         """Withdraw a page from ordinary recall; its history stays (PCP TombstonePage)."""
@@ -246,18 +239,8 @@ class Session:
         )
 
     def conflicts(self) -> tuple[ConflictView, ...]:
-        """Pages with more than one head (PCP-T4: similar texts are never merged by themselves)."""
-        catalog = self.reader(NOW).catalog
-        rows = catalog.pages("is_source = 0 AND json_array_length(heads) > 1")
-        return tuple(
-            ConflictView(
-                PageId(row.page_id),
-                next(iter(wanted_files(catalog, [row])), None),
-                "heads",
-                tuple(decode_list(row.heads)),
-            )
-            for row in rows
-        )
+        """Pages on which clones do not agree."""
+        return conflicts(self.reader(NOW).catalog)
 
     def damages(self) -> tuple[Damage, ...]:
         """Pages whose files cannot be read; `fsck` says why."""

@@ -31,6 +31,7 @@ from pcpfs.model.pages import (
     Revision,
 )
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.disputes import PATH
 from pcpfs.store.fold import equal_heads
 from pcpfs.store.intents import Committed
 from pcpfs.store.references import resolve, revision
@@ -98,17 +99,43 @@ class Writes:
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
             _refuse_event(row)
-            parents = self._parents(row, expect, branch)
-            namespace, page = Namespace(row.scope), PageId(row.page_id)
-            inherited = self._inherit(row, draft, parents[0])
-            if len(parents) == 1 and self._says_the_same(row, inherited, parents[0]):
-                path = self._shown_path(row)
-                return Written(page, parents[0], row.scope, path, created=False)
-            revision_id = self._revision(transaction, namespace, page, inherited, parents)
-            events: list[Event] = [RevisionWritten(revision_id, parents)]
-            events += self._links(transaction, draft, revision_id)
-            transaction.change(namespace, page, *events)
-            return self._finish(transaction, namespace, page, revision_id)
+            return self._revise(transaction, row, draft, self._parents(row, expect, branch))
+
+    def resolve(self, given: str, draft: Draft) -> Written:
+        """One revision that goes on from all heads; what else is in dispute then holds as it is
+        shown. UsageError if nothing is, unless the page says just that already."""
+        _check(draft)
+        with self._store.writing("resolve", self._actor) as transaction:
+            row = self._page(given)
+            _refuse_event(row)
+            heads = sorted(self._heads(row), key=lambda head: head != row.revision_id)
+            is_agreed = len(heads) == 1 and row.disputes == "[]"
+            if is_agreed and Digest.of(draft.payload) != row.digest:
+                raise UsageError(
+                    f"{row.title} is in no conflict; revise it (pcpfs revise)"
+                )
+            names = [Named(row.path)] if PATH in decode_list(row.disputes) and row.path else []
+            return self._revise(transaction, row, draft, tuple(heads), names)
+
+    def _revise(
+        self,
+        transaction: Transaction,
+        row: PageRow,
+        draft: Draft,
+        parents: tuple[RevisionId, ...],
+        more: Sequence[Event] = (),
+    ) -> Written:
+        namespace, page = Namespace(row.scope), PageId(row.page_id)
+        inherited = self._inherit(row, draft, parents[0])
+        is_new = len(parents) > 1 or row.disputes != "[]"
+        if not is_new and self._says_the_same(row, inherited, parents[0]):
+            path = self._shown_path(row)
+            return Written(page, parents[0], row.scope, path, created=False)
+        revision_id = self._revision(transaction, namespace, page, inherited, parents)
+        events: list[Event] = [RevisionWritten(revision_id, parents), *more]
+        events += self._links(transaction, draft, revision_id)
+        transaction.change(namespace, page, *events)
+        return self._finish(transaction, namespace, page, revision_id)
 
     def lifecycle(self, given: str, status: str, operation: str, why: str) -> Written:
         """Archive, tombstone or restore a page: an event of its own (PCP-T2, T3)."""
@@ -116,7 +143,7 @@ class Writes:
         with self._store.writing(operation, self._actor) as transaction:
             row = self._page(given, any_state=True)
             page, head = PageId(row.page_id), RevisionId(row.revision_id)
-            if row.lifecycle == status:
+            if row.lifecycle == status and row.disputes == "[]":
                 return Written(page, head, row.scope, self._shown_path(row), created=False)
             transaction.change(Namespace(row.scope), page, LifecycleSet(status, why.strip()))
             return self._finish(transaction, Namespace(row.scope), page, head)

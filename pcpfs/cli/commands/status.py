@@ -9,9 +9,10 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.conflict_lines import conflict_lines
 from pcpfs.cli.reports import skipped_line
 from pcpfs.cli.shown import suspect_lines
-from pcpfs.cli.text import columns, plural, safe, short, styled
+from pcpfs.cli.text import columns, plural, safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootView
@@ -54,9 +55,7 @@ def _roots(roots: Sequence[RootView]) -> Iterator[str]:
 def _needs_attention(status: Status) -> Iterator[str]:
     for stale in status.stale:
         yield f"{stale.status} since the last sync: {safe(stale.root)}/{safe(stale.path)}"
-    for conflict in status.conflicts:
-        heads = ", ".join(map(short, conflict.heads))
-        yield f"conflict: {safe(conflict.path or conflict.page_id)} has the heads {heads}"
+    yield from conflict_lines(status.conflicts)
     yield from (f"edited in tree/ and not taken in: {safe(path)}" for path in status.edits)
     yield from (f"incomplete: {page} misses earlier changes" for page in status.incomplete)
     if status.damaged:
