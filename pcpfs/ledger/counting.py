@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from pcpfs.errors import UsageError
 
 DEFAULT = "bytes/4"
 TOKENIZERS = ("o200k", "cl100k")
-"""Vocabularies of the extra `tokens`; text that looks like a special token is plain text to them."""
+"""Vocabularies of the extra `tokens`; what looks like a special token is plain text to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def counter_named(name: str = DEFAULT) -> TokenCounter:
     if name not in TOKENIZERS:
         raise UsageError(f"there is no counter {name!r}: {', '.join((DEFAULT, *TOKENIZERS))}")
     try:
-        import bpe_openai  # noqa: PLC0415 (an extra, and slow to load)
+        bpe_openai = import_module("bpe_openai")
     except ImportError as error:
         raise UsageError(
             f"counting in {name} needs an extra: pip install 'pcpfs[tokens]'"

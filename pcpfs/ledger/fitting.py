@@ -17,7 +17,9 @@ from pcpfs.model.context import Remainder, ShownEntry
 PATIENCE = 64
 """So many entries in a row that were not asked for and do not fit end the search for more."""
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？．]+[」』”’)]*|\n")
+_SENTENCE_END = re.compile(
+    "[.!?\u2026]+[\"')\\]\u201d\u2019]*(?=\\s)|[\u3002\uff01\uff1f\uff0e]+[\u300d\u300f\u201d\u2019\uff09]*|\n"
+)
 _WIDEST = 16  # characters a token, of which cuts are looked for
 _SPACE = re.compile(r"\s")
 _JOINERS = "\u200d\ufe0e\ufe0f"

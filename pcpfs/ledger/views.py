@@ -1,4 +1,4 @@
-"""The purpose-scoped views of one thread (ledger L4): what each may see, ranked and within budget."""
+"""The purpose-scoped views of a thread (ledger L4): what each may see, ranked, within budget."""
 
 from __future__ import annotations
 

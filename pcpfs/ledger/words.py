@@ -1,4 +1,4 @@
-"""The words of entries and questions: folded, split, stemmed, each text the same way on both sides."""
+"""The words of entries and questions: folded, split and stemmed, the same on both sides."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class EventLines:
         trouble: PcpfsError | None = None
         for row in self._rows(condition, *parameters):
             try:
-                return self._read(row)
+                return self.read(row)
             except PcpfsError as error:
                 trouble = error
         if trouble is not None:
@@ -72,7 +72,8 @@ class EventLines:
     def _rows(self, condition: str, *parameters: str) -> list[EventRow]:
         return event_rows(self._catalog(), condition, *parameters)
 
-    def _read(self, row: EventRow) -> EventLine:
+    def read(self, row: EventRow) -> EventLine:
+        """The line at a place, checked; a PcpfsError where it cannot be read."""
         path = f"{self._root}/{row.segment}"
         try:
             with open(path, "rb") as file:
