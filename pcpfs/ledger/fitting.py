@@ -122,6 +122,24 @@ class Fitting:
         )
 
 
+def plainly_shown(found: LedgerEntry, counter: TokenCounter) -> ShownEntry:
+    """An entry as it is, without ranking."""
+    entry = found.entry
+    return ShownEntry(
+        page_id=found.page_id,
+        source=entry.source,
+        content=entry.content,
+        timestamp=entry.timestamp,
+        tags=entry.tags,
+        importance=entry.importance,
+        goal_id=entry.goal_id,
+        score=0.0,
+        terms={},
+        tokens=counter.count(entry.content),
+        revision_id=found.revision_id,
+    )
+
+
 def _sentences(text: str) -> list[int]:
     start = len(text) - len(text.lstrip())
     return [match.end() for match in _SENTENCE_END.finditer(text, start)]

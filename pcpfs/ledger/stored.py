@@ -15,7 +15,7 @@ from pcpfs.ledger.retrieval import Retrieval
 from pcpfs.ledger.thread import Thread, event_of, namespace_of
 from pcpfs.ledger.views import Settings, Views
 from pcpfs.model.answers import Written
-from pcpfs.model.context import ContextEntry, ContextProjection, Reflection
+from pcpfs.model.context import ContextEntry, ContextProjection, LedgerPage, Reflection
 from pcpfs.store.session import Session
 
 Waiting = tuple[ContextEntry, "asyncio.Future[Written]"]
@@ -78,6 +78,12 @@ class StoreLedger:
     async def reflect(self, token_budget: int, *, counter: str | None = None) -> Reflection:
         """Failures, successes and reflections by goal, as evidence for looking back."""
         return self._newest().reflect(token_budget, counter=counter)
+
+    def log(
+        self, *, goal: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> LedgerPage:
+        """Entries in the order of the thread, those after the cursor's."""
+        return self._newest().log(goal=goal, limit=limit, cursor=cursor)
 
     async def summarize(self, scope: str | None = None) -> str:
         return self._newest().summarize(scope)

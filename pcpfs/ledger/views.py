@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pcpfs.errors import UsageError
 from pcpfs.ledger.corpus import Corpus, LedgerEntry
 from pcpfs.ledger.counting import DEFAULT, TokenCounter, counter_named
-from pcpfs.ledger.fitting import Fitting
+from pcpfs.ledger.fitting import Fitting, plainly_shown
 from pcpfs.ledger.ranking import Algorithm, Bm25, Hybrid, Ranked, algorithm_named
 from pcpfs.ledger.words import Words
 from pcpfs.model.context import (
     IMPORTANCE,
     ContextProjection,
     GoalEvidence,
+    LedgerPage,
     Reflection,
     ShownEntry,
 )
@@ -172,6 +173,23 @@ class Views:
             )
             lines.append(f"{'' if goal is None else goal + ': '}{own}; last: {_start(last[goal])}")
         return "\n".join(lines)
+
+    def log(self, *, goal: str | None, limit: int, cursor: str | None) -> LedgerPage:
+        """Entries in order, after the page that the cursor names; UsageError for a foreign one."""
+        corpus = (self.everything if goal is None else self.goal(goal)).corpus
+        start = 0
+        if cursor is not None:
+            known = [n for n, found in enumerate(corpus.entries, 1) if found.page_id == cursor]
+            if not known:
+                raise UsageError("this cursor belongs to another question; ask the same one again")
+            start = known[-1]
+        found = corpus.entries[start : start + limit]
+        more = start + limit < len(corpus)
+        return LedgerPage(
+            tuple(plainly_shown(one, self.counter) for one in found),
+            len(corpus),
+            found[-1].page_id if more else None,
+        )
 
     def counting(self, name: str | None) -> TokenCounter:
         return self.counter if name in (None, self.counter.name) else counter_named(str(name))

@@ -113,6 +113,15 @@ class ContextProjection:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerPage:
+    """Entries of a thread in its order; `cursor` asks for more."""
+
+    entries: tuple[ShownEntry, ...]
+    total_entries: int
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GoalEvidence:
     """What is known about one goal (None: about none): numbers, and the entries that show it."""
 

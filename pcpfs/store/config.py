@@ -28,6 +28,7 @@ class Config:
     owner: Principal
     default_policy: str = "global"
     index: str = "whoosh"
+    ledger_algorithm: str | None = None
 
     def encode(self) -> bytes:
         return (
@@ -58,6 +59,7 @@ class Config:
                 Principal(value["owner"]),
                 value.get("default_policy", "global"),
                 value.get("index", "whoosh"),
+                value.get("ledger_algorithm"),
             )
         except (ValueError, KeyError, TypeError, UsageError) as error:
             raise Corrupt(
