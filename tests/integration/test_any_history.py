@@ -23,7 +23,7 @@ STATES = st.lists(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(states=STATES)
 def test_whatever_happens_to_files_the_store_says_at_each_moment_what_was_there(
