@@ -29,6 +29,8 @@ _SPLIT_FROM = 2 << 20
 """Index bytes (some 12,000 files) from which splitting it pays: 8 instead of 25 ms at 28,000 files.
 Smaller ones stay whole, since programs that do not use git itself cannot read a split index."""
 
+_SPLITTING = ("-c", "core.splitIndex=true", "-c", "splitIndex.sharedIndexExpire=1.day.ago")
+
 _PENDING = "refs/pcpfs/pending"
 
 
@@ -91,7 +93,7 @@ class Git(Junctions):
                 f"a {waiting} in {self.work_tree} is not finished; conclude it with git, or "
                 f"`git {waiting} --abort`, and try again"
             )
-        wanted = [(_checked(path), content) for path, content in changes]
+        wanted = [(checked(path), content) for path, content in changes]
         text = CommitText(message, at, author or self.identity, self.identity)
         for _ in range(_ATTEMPTS):
             before = self._head()
@@ -110,7 +112,7 @@ class Git(Junctions):
         if commit is not None:
             names = sorted(set(paths))
             blobs = self.blobs_at(commit, names)
-            self._write_index(list(map(Entry, map(_checked, names), blobs)), commit)
+            self._write_index(list(map(Entry, map(checked, names), blobs)), commit)
 
     def advance(self, commit: CommitId, changes: Iterable[tuple[str, Stored | None]]) -> bool:
         """Move HEAD's branch forward to a commit that is there already, and the index with it;
@@ -118,7 +120,7 @@ class Git(Junctions):
         then look again."""
         before = self._head()
         entries = [
-            Entry(_checked(path), None) if to is None else Entry(_checked(path), to.blob, to.mode)
+            Entry(checked(path), None) if to is None else Entry(checked(path), to.blob, to.mode)
             for path, to in changes
         ]
         self._write_index(entries, commit)
@@ -204,12 +206,17 @@ class Git(Junctions):
     def _process(self) -> Process:
         return Process(self.git_dir, self.work_tree, self.identity, optional_locks=True)
 
-    def _split(self) -> tuple[str, ...]:
+    def _update_index(self) -> tuple[str, ...]:
+        """The command that also splits a large index. What a split one holds besides its shared
+        part is written anew each time: once that is much (`git status` puts every file there that
+        it looked at), it joins the shared part."""
         try:
             size = (self.git_dir / "index").stat().st_size
         except FileNotFoundError:
             size = 0
-        return ("-c", "core.splitIndex=true") if size >= _SPLIT_FROM else ()
+        if size < _SPLIT_FROM:
+            return ("update-index",)
+        return (*_SPLITTING, "update-index", "--split-index")
 
     def _write_index(self, entries: Sequence[Entry], commit: CommitId) -> None:
         none = "0" * len(commit)
@@ -220,7 +227,7 @@ class Git(Junctions):
         patience = Patience(self.work_tree)
         while True:
             code, _, messages = self._process().attempt(
-                *self._split(), "update-index", "-z", "--index-info", stdin=lines
+                *self._update_index(), "-z", "--index-info", stdin=lines
             )
             if code == 0:
                 return
@@ -228,8 +235,8 @@ class Git(Junctions):
                 raise failure(("update-index",), messages)
 
 
-def _checked(path: str) -> bytes:
-    """Only what git would also check out; a `.git` inside a path is an attack."""
+def checked(path: str) -> bytes:
+    """A path for git: only what git would also check out; a `.git` inside a path is an attack."""
     raw = os.fsencode(path)
     parts = raw.lower().split(b"/")
     if b"\0" in raw or not {b"", b".", b"..", b".git"}.isdisjoint(parts):
