@@ -22,7 +22,8 @@ Finder = Callable[[ast.AST, Names], bool]
 
 
 def modules(*roots: str) -> list[Path]:
-    return [path for root in roots for path in sorted((CHECKOUT / root).rglob("*.py"))]
+    found = (path for root in roots for path in sorted((CHECKOUT / root).rglob("*.py")))
+    return [path for path in found if ".cache" not in path.parts]
 
 
 def parsed(path: Path) -> ast.Module:
