@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from pcpfs.model.context import ContextEntry, ContextProjection, ShownEntry
 from pcpfs.model.frames import Extraction
+from pcpfs.model.inspection import CheckResult, Inspection
 from pcpfs.model.instants import Instant
 
 
@@ -284,4 +285,23 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector a text, all of one length; a pure function of the text."""
+        ...
+
+
+class Inspector(Protocol):
+    """Judges another program by a suite; entry point group `pcpfs.inspectors`, one a kind of
+    program (`provider`)."""
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        query: str | None = None,
+        tell: Callable[[CheckResult], None] | None = None,
+    ) -> Inspection:
+        """Run the program as often as needed, with this environment and nothing else of ours.
+
+        `query` is one that is known to match something. Never raises for what the program does, and
+        waits for nothing without a deadline. `tell` hears of each check when it is done.
+        """
         ...

@@ -1,6 +1,7 @@
 """Disks that break: stand-ins for the system calls of a store, for crash tests.
 
-Hand one to the store's `Disk` and repeat an operation with `at` = 1, 2, 3, … until it gets through.
+Hand one to the store's `Disk` and repeat an operation with `at` = 1, 2, 3, … until it gets through;
+`arm` counts from here on, to leave out the opening.
 `FailingCalls` reports an error, as a full disk does. `PowerCut` stops the world at a call, and then
 `lose` takes away what nobody waited for.
 """
@@ -40,6 +41,10 @@ class FailingCalls:
         self._stays = stays
         self._tears = tears
         self.made = 0
+
+    def arm(self, at: int) -> None:
+        """The call number `at` from here on is the one."""
+        self._at = self.made + at
 
     def create(self, path: str, data: Bytes) -> None:
         if self._fails() and self._tears:
@@ -105,6 +110,10 @@ class PowerCut:
         self._made = 0
         self._soft: set[str] = set()
         self._undo: list[tuple[str, Callable[[], object]]] = []
+
+    def arm(self, at: int) -> None:
+        """The call number `at` from here on is the one."""
+        self._at = self._made + at
 
     def create(self, path: str, data: Bytes) -> None:
         self._count()

@@ -1,0 +1,3 @@
+"""Judge another program by the conformance suite for its kind."""
+
+SECTION = "Serve"
