@@ -9,6 +9,7 @@ Paths are `str`, relative to the work tree, with `/`; bytes that are no UTF-8 ar
 """
 
 from pcpfs.git.fast_import import Content
+from pcpfs.git.rebases import Rebase, end_rebase, forget_rebase, replay, waiting_rebase
 from pcpfs.git.remotes import Remote, fetch, push_to, remote_of
 from pcpfs.git.renames import renames
 from pcpfs.git.repository import Repository, find_repository
@@ -23,14 +24,19 @@ __all__ = [
     "LogEntry",
     "ObjectId",
     "Person",
+    "Rebase",
     "Remote",
     "Repository",
     "Stored",
     "TreeChange",
     "TreeEntry",
+    "end_rebase",
     "fetch",
     "find_repository",
+    "forget_rebase",
     "push_to",
     "remote_of",
     "renames",
+    "replay",
+    "waiting_rebase",
 ]

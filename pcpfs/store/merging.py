@@ -14,7 +14,7 @@ from pcpfs.errors import Unavailable
 from pcpfs.git import CommitId, Content, LogEntry, Stored
 from pcpfs.model.ids import Digest, PageId
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import with_mark
+from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
 from pcpfs.store.config import generated_files
 from pcpfs.store.judging import (
@@ -31,7 +31,7 @@ from pcpfs.store.refresh import catch_up, refold_paths
 from pcpfs.store.restoring import MOST_MERGES, Restoring
 from pcpfs.store.tree import Laid
 from pcpfs.store.union import Union, union
-from pcpfs.store.workshop import Workshop
+from pcpfs.store.workshop import Workshop, refold
 
 
 class Waits(Unavailable):
@@ -42,23 +42,6 @@ class Waits(Unavailable):
 
 PULL = "pcpfs pull"
 """How the message of a merge begins that we ourselves began."""
-
-
-def needs_settling(shop: Workshop) -> bool:
-    """Whether a merge waits, or HEAD is not where `tree/` was last settled: two small looks."""
-    return bool(shop.git.merge_heads()) or shop.git.head() != shop.tree.local.settled()
-
-
-def settle(shop: Workshop, at: Instant) -> tuple[str, ...]:
-    """Conclude a waiting merge, and bring `tree/` up to date with HEAD; the edits that were left.
-    Only under the writer lock. Unavailable for a merge that a person has to conclude."""
-    settling = Settling(shop, at)
-    if shop.git.merge_heads():
-        settling.conclude()
-    head = shop.git.head()
-    if head is not None and head != shop.tree.local.settled():
-        settling.follow(head)
-    return tuple(settling.edits)
 
 
 @dataclass(slots=True)
@@ -81,16 +64,16 @@ class Settling:
         unmerged = git.unmerged()
         self._refuse(both, unmerged, is_pull)
         others = self._others(both, unmerged, is_pull)
-        if len(theirs) == 1 and git.is_ancestor(ours, theirs[0]):
-            self._fast_forward(ours, theirs[0], both)
-            return
         truth = Restoring(self.shop).put_in_place(both.truth)
         candidates = both.tree | {path for path in unmerged if kind_of(path) is Kind.TREE}
         judge = self._judge_of_merge(ours, theirs, unmerged)
         laid, edits = self._lay(truth, truth, candidates, judge)
         changes: dict[str, Content] = {**truth, **others, **self._tree(laid, candidates, edits)}
         self._keep_texts(ours, theirs, judge.persons, changes)
-        self._commit_merge(changes, unmerged | {c.path for c in git.staged()}, theirs)
+        if len(theirs) == 1 and git.is_ancestor(ours, theirs[0]):
+            self._fast_forward(ours, theirs[0])
+        else:
+            self._commit_merge(changes, unmerged | {c.path for c in git.staged()}, theirs)
 
     def follow(self, head: CommitId) -> None:
         """Bring `tree/` up to date with what others than us made of HEAD."""
@@ -167,15 +150,9 @@ class Settling:
         except FileNotFoundError:
             return None
 
-    def _fast_forward(
-        self,
-        ours: CommitId,
-        theirs: CommitId,
-        both: Union,
-    ) -> None:
-        """Go on to their commit; `follow` then lays `tree/`."""
+    def _fast_forward(self, ours: CommitId, theirs: CommitId) -> None:
+        """Go on to their commit; where it holds another `tree/` than is laid, `follow` commits."""
         git = self.shop.git
-        Restoring(self.shop).put_in_place(both.truth)
         changes = [(change.path, change.stored) for change in git.diff_tree(ours, theirs)]
         if not git.advance(theirs, changes):
             raise Unavailable("the branch moved meanwhile; try again")
@@ -198,11 +175,20 @@ class Settling:
         wanted = wanted_of(self.shop, pages)
         verdict = judge.verdict(candidates | set(wanted), wanted)
         self.edits += verdict.edits
+        tree.local.note_undone(path for path in verdict.seen.bases if path in judge.persons)
         return tree.lay(catalog, pages, claims, verdict.seen, moved=True), verdict.edits
 
     def _fold(self, touched: Iterable[str]) -> list[tuple[str, str]]:
-        with self.shop.catalog.writing():
-            return refold_paths(self.shop, list(touched))
+        """Fold what these files belong to, and pages that could not be read without them."""
+        catalog = self.shop.catalog
+        damaged = {
+            PageId(damage.page_id): Namespace(damage.scope)
+            for damage in catalog.damages()
+            if PageId.pattern.fullmatch(damage.page_id)
+        }
+        with catalog.writing():
+            claims = refold_paths(self.shop, list(touched))
+            return [*claims, *refold(self.shop, damaged.items())]
 
     def _tree(
         self, laid: Laid, candidates: Iterable[str], edits: Sequence[str]
@@ -241,7 +227,7 @@ class Settling:
             sides += [(base, *merge.parents[:2])] if base else []
         judge = Judge(
             self.shop, lambda path: text_at(git, (head,), path), persons, set(),
-            partial(self._sides, sides),
+            partial(self._sides, sides), before is not None,
         )  # fmt: skip
         persons |= self._persons_merges(judge, merges)
         return judge

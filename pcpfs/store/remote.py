@@ -17,7 +17,8 @@ from pcpfs.store.config import Config
 from pcpfs.store.conflicts import ConflictView, conflicts
 from pcpfs.store.judging import text_at
 from pcpfs.store.kinds import Kind, is_record, kind_of
-from pcpfs.store.merging import PULL, Waits, settle
+from pcpfs.store.merging import PULL, Waits
+from pcpfs.store.settling import settle
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.union import erased_pages, union

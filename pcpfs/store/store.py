@@ -29,9 +29,9 @@ from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
-from pcpfs.store.merging import needs_settling, settle
 from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import catch_up, rebuild
+from pcpfs.store.settling import needs_settling, settle
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import Tree
 from pcpfs.store.workshop import Workshop
@@ -58,7 +58,7 @@ class Store:
         self.config = config
         self.clock = clock
         self.entropy = entropy
-        self._wait = wait
+        self.wait = wait
         self._told: set[str] = set()
         self.disk = disk
         self.git = Git.open(path)
@@ -164,7 +164,7 @@ class Store:
     @contextmanager
     def writing(self, operation: str, actor: Principal) -> Iterator[Transaction]:
         """Hold the writer lock and see the newest state; Busy after the waiting time."""
-        with self.disk.lock(self.local_folder / LOCK, self._wait):
+        with self.disk.lock(self.local_folder / LOCK, self.wait):
             self.refresh(locked=True)
             transaction = Transaction(self.workshop, operation, actor, self.clock.now())
             transaction.carry_on(Intent.read(self.workshop))
@@ -188,9 +188,9 @@ class Store:
     def reindex(self, progress: Progress | None = None) -> int:
         """Build the catalog anew from the files alone; the number of pages. The text indexes are
         then built at the next search."""
-        with self.disk.lock(self.local_folder / LOCK, self._wait):
+        with self.disk.lock(self.local_folder / LOCK, self.wait):
             self._build_catalog(progress, anew=True)
-            with self.disk.lock(self.local_folder / INDEX_LOCK, self._wait):
+            with self.disk.lock(self.local_folder / INDEX_LOCK, self.wait):
                 self.disk.remove_tree(self.disposable / "index")
             return len(self.catalog.pages())
 

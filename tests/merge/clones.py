@@ -67,7 +67,9 @@ class Clone(Workplace):
         found = [session.manifest(page) for page in pages]
         about = [[session.relations(page), session.log(page)] for page in pages]
         words = [session.search(word, limit=50) for word in ("text", "line", "one")]
-        return plain([found, about, words, session.conflicts(), session.scopes()])
+        names = ("manifests", "about", "words", "conflicts", "scopes")
+        values = (found, about, words, session.conflicts(), session.scopes())
+        return plain(dict(zip(names, values, strict=True)))
 
     def all_trees(self) -> dict[str, bytes]:
         found = contents(self.path / "scopes")
@@ -165,6 +167,7 @@ WAYS: dict[str, Callable[[Clone], None]] = {
     "plain": plain_pull,
     "driven": driven_pull,
     "web": web_merge,
+    "rebase": rebase_pull,
     "ours": our_pull,
 }
 
@@ -188,6 +191,7 @@ def check_all_alike(clones: Sequence[Clone]) -> None:
         assert clone.status() == ""
         assert clone.truth() == first.truth()
         assert clone.all_trees() == first.all_trees()
-        assert clone.state() == first.state()
+        for name, value in clone.state().items():
+            assert value == first.state()[name], name
         assert fsck(clone.store).problems == ()
         assert not os.path.exists(clone.path / ".git" / "MERGE_HEAD")
