@@ -120,10 +120,8 @@ class Disk:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise FileNotFoundError(errno.ENOENT, "no such file", os.fspath(path)) from error
         except OSError as error:
-            raise Unavailable(
-                f"cannot read {_shown(path)} ({error.strerror}); check its permissions",
-                path=_shown(path),
-            ) from error
+            why = f"cannot read {_shown(path)} ({error.strerror}); check its permissions"
+            raise Unavailable(why, path=_shown(path)) from error
 
     def write(self, path: AnyPath, data: Bytes) -> None:
         """Put a file in place: durable when this returns, and always the old bytes or the new."""
@@ -147,6 +145,11 @@ class Disk:
         with _translated(path):
             self._put(os.fspath(path), data, durable=False)
 
+    def sync(self, path: AnyPath) -> None:
+        """Make durable what other code wrote into a file, or the names in a folder."""
+        with _translated(path):
+            self.calls.sync(os.fspath(path))
+
     def make_folders(self, path: AnyPath) -> None:
         """Make a folder and those above it, durably; one that is there is fine."""
         with _translated(path):
@@ -160,7 +163,7 @@ class Disk:
         with _translated(new, FileNotFoundError):
             made = self._ensure(_parent(target))
             self.calls.move(source, target)
-            for folder in {*made, _parent(target), _parent(source)}:
+            for folder in dict.fromkeys([*made, _parent(target), _parent(source)]):
                 self.calls.sync(folder)
 
     def remove(self, path: AnyPath) -> bool:
@@ -231,11 +234,9 @@ class Disk:
             try:
                 lock.acquire(timeout=wait_seconds, poll_interval=POLL_SECONDS)
             except filelock.Timeout as error:
-                raise Busy(
-                    f"another process is writing here and still held {_shown(path)} after "
-                    f"{wait_seconds:g} s; try again, or wait longer with --wait",
-                    path=_shown(path),
-                ) from error
+                held = f"still held {_shown(path)} after {wait_seconds:g} s"
+                why = f"another process is writing here and {held}; try again, or see --wait"
+                raise Busy(why, path=_shown(path)) from error
         try:
             yield
         finally:

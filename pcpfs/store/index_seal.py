@@ -1,7 +1,7 @@
 """Seals of text indexes: the sha256 of each of their files, so that a changed byte is found.
 
-An engine reads its files by position and may not notice. A seal is written after a flush; what a
-crash left out of it is not vouched for, and what went since is no fault.
+An engine reads its files by position and may not notice. A seal is written after a flush, when the
+files are durable; an index that a crash left without one is built anew.
 """
 
 from __future__ import annotations
@@ -18,14 +18,25 @@ SEAL = "seal.json"
 
 
 def seal(folder: Path, disk: Disk) -> None:
-    """Seal the files of an index. An engine never writes a file of one name twice, so only new
-    ones are read."""
+    """Make the files of an index durable, and seal them. An engine never writes a file of one name
+    twice, so only new ones are read."""
     if not folder.is_dir():
         return  # an engine without files
     known = _read(folder, disk) or {}
-    sealed = {file.name: known.get(file.name) or _digest(file) for file in _files(folder)}
-    text = json.dumps(sealed, sort_keys=True)
-    disk.write_volatile(folder / SEAL, f"{_digest_of(text)}\n{text}".encode())
+    for file in _files(folder):
+        if file.name not in known:
+            disk.sync(file)
+            known[file.name] = _digest(file)
+    disk.sync(folder)
+    text = json.dumps({file.name: known[file.name] for file in _files(folder)}, sort_keys=True)
+    disk.write(folder / SEAL, f"{_digest_of(text)}\n{text}".encode())
+
+
+def is_sealed(folder: Path, disk: Disk) -> bool:
+    """Whether the files of an index are those that were sealed last. They are not while somebody
+    writes them, nor after he died at it: the disk may then hold any part of them."""
+    known = _read(folder, disk)
+    return known is not None and known.keys() == {file.name for file in _files(folder)}
 
 
 def broken_seals(indexes: Path, disk: Disk) -> Iterator[str]:

@@ -32,7 +32,7 @@ from pcpfs.store.pinned import catalog_at
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference, resolve
 from pcpfs.store.search_request import MOST_RESULTS, NOW, PROJECTIONS, Filters, Search
-from pcpfs.store.store import Store
+from pcpfs.store.store import INDEX_LOCK, Store
 from pcpfs.store.symbol_search import SymbolSearch
 from pcpfs.store.text_indexes import TextIndexes
 from pcpfs.store.text_search import TextSearch
@@ -77,8 +77,10 @@ class Session:
             store.disposable / "index",
             store.config.index,
             store.disk,
-            lambda: user_secret(store.disk, store.entropy),
-            lambda scope, keys: self._documents().documents(scope, keys),
+            lock=store.local_folder / INDEX_LOCK,
+            wait=store.wait,
+            secret=lambda: user_secret(store.disk, store.entropy),
+            documents=lambda scope, keys: self._documents().documents(scope, keys),
         )
         self._kept_documents: Documents | None = None
 

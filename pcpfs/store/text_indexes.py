@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -27,7 +28,7 @@ from pcpfs.ports import (
 )
 from pcpfs.search.analysis import Analyser, Document, index_version
 from pcpfs.store.catalog import Catalog, Pending
-from pcpfs.store.index_seal import seal
+from pcpfs.store.index_seal import is_sealed, seal
 
 OVERLAID = 48
 """So many pending documents are read in memory by each search; more are flushed first."""
@@ -49,7 +50,7 @@ class TextIndexes:
 
     `documents` gives the texts of the keys of a scope, without those of which nothing can be
     read. `secret` is known to this machine's user only: an index without the stamp that it makes
-    is never opened.
+    is never opened. Whoever writes an index holds `lock`, which lies where nobody removes it.
     """
 
     def __init__(
@@ -57,10 +58,15 @@ class TextIndexes:
         folder: Path,
         engine: str,
         disk: Disk,
+        *,
+        lock: Path,
+        wait: float,
         secret: Callable[[], bytes],
         documents: Callable[[str, Iterable[str]], Iterator[Document]],
     ) -> None:
         self._folder = folder
+        self._lock = lock
+        self._wait = wait
         self._engine_name = engine
         self._disk = disk
         self._secret = secret
@@ -79,14 +85,17 @@ class TextIndexes:
 
     def readers(self, catalog: Catalog, scope: str, past: int) -> list[SearchIndex]:
         """Indexes that together hold exactly the documents of a scope as the catalog has them."""
-        pending = catalog.pending(scope, past)
-        if len(pending) > OVERLAID:
-            pending = self.flush(catalog, scope, past, None)
-        index = self._index(catalog, scope, past)
-        if index is None:
-            pending = catalog.pending(scope, past)
-            return [self._overlay(scope, pending)]
-        pending = catalog.pending(scope, past)
+        if len(catalog.pending(scope, past)) > OVERLAID:
+            self.flush(catalog, scope, past, None)
+        while True:
+            index = self._index(catalog, scope, past)
+            with catalog.snapshot():
+                flushed = _flushed(catalog, scope, past)
+                pending = catalog.pending(scope, past)
+            if index is None:
+                return [self._overlay(scope, _all_documents(catalog, scope, past))]
+            if self._open[scope, past][1] == flushed:
+                break  # else somebody has flushed since it was opened
         if not pending:
             return [index]
         masked = Masked(index, frozenset(row.key for row in pending))
@@ -97,11 +106,11 @@ class TextIndexes:
     ) -> list[Pending]:
         """Take all pending documents in; what is left if somebody else is at it."""
         try:
-            with self._disk.lock(self._folder / "lock", 0):
+            with self._disk.lock(self._lock, 0):
                 try:
                     self._flush(catalog, scope, past, progress)
                 except Corrupt:
-                    self.discard(scope, past)
+                    self._discard(scope, past)
                     self._flush(catalog, scope, past, progress)
         except (Busy, ReadOnly):
             pass  # others see the same rows in memory
@@ -109,6 +118,10 @@ class TextIndexes:
 
     def discard(self, scope: str, past: int) -> None:
         """Throw a damaged index away; it is built anew when it is next opened."""
+        with self._disk.lock(self._lock, self._wait):
+            self._discard(scope, past)
+
+    def _discard(self, scope: str, past: int) -> None:
         if (scope, past) in self._open:
             self._open.pop((scope, past))[0].close()
         self._disk.remove_tree(self._folder_of(scope, past))
@@ -117,7 +130,8 @@ class TextIndexes:
         return self._folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
 
     def _flush(self, catalog: Catalog, scope: str, past: int, progress: Progress | None) -> None:
-        index = self._index(catalog, scope, past)
+        """Under the lock. The index is durable and sealed before the catalog forgets."""
+        index = self._index(catalog, scope, past, locked=True)
         pending = catalog.pending(scope, past)
         if index is None or not pending:
             return
@@ -125,10 +139,8 @@ class TextIndexes:
         added = [row for row in pending if not row.removed]
         index.update(self._analysed(scope, added, progress), removed, _stamp(catalog))
         seal(self._folder_of(scope, past), self._disk)
-        flushed = str(catalog.generation)
-        self._open[scope, past] = (index, flushed)
         with catalog.writing():
-            catalog.set_meta(_flushed(scope, past), flushed)
+            self._open[scope, past] = (index, _note_flush(catalog, scope, past))
             catalog.db.executemany(
                 "DELETE FROM pending WHERE scope = ? AND past = ? AND key = ? AND removed = ?",
                 pending,
@@ -149,43 +161,66 @@ class TextIndexes:
         index.update(self._analysed(scope, added, None), (), "")
         return index
 
-    def _index(self, catalog: Catalog, scope: str, past: int) -> SearchIndex | None:
-        """The index on disk, a new one where there is none to trust; None if nobody may write.
+    def _index(
+        self, catalog: Catalog, scope: str, past: int, *, locked: bool = False
+    ) -> SearchIndex | None:
+        """The index on disk, a new one where there is none to trust; None if nobody may write, or
+        another process is at it for long.
 
         A reader is kept as long as nobody has flushed since it was opened.
         """
-        key, flushed = (scope, past), catalog.meta(_flushed(scope, past)) or ""
+        key, flushed = (scope, past), _flushed(catalog, scope, past)
         if key in self._open and self._open[key][1] != flushed:
             self._open.pop(key)[0].close()
         if key not in self._open:
+            index = self._usable(catalog, scope, past)
             try:
-                self._open[key] = (self._opened(catalog, scope, past), flushed)
-            except ReadOnly:
+                if index is None:
+                    index, flushed = self._made(catalog, scope, past, locked=locked)
+            except (Busy, ReadOnly):
                 return None
+            self._open[key] = (index, flushed)
         return self._open[key][0]
 
-    def _opened(self, catalog: Catalog, scope: str, past: int) -> SearchIndex:
+    def _made(
+        self, catalog: Catalog, scope: str, past: int, *, locked: bool
+    ) -> tuple[SearchIndex, str]:
+        """A new index and its mark in the catalog; what somebody else made while we waited."""
+        with nullcontext() if locked else self._disk.lock(self._lock, self._wait):
+            flushed = _flushed(catalog, scope, past)
+            found = self._usable(catalog, scope, past)
+            return (found, flushed) if found else self._make(catalog, scope, past)
+
+    def _make(self, catalog: Catalog, scope: str, past: int) -> tuple[SearchIndex, str]:
         folder = self._folder_of(scope, past)
-        index = self._trusted(folder)
-        if index is not None and index.stamp() == _stamp(catalog):
-            return index
-        if index is not None:
-            index.close()
         self._disk.remove_tree(folder)
         self._disk.make_folders(folder)
-        self._disk.write_volatile(folder / _OWNER, self._owner_stamp(folder))
+        self._disk.write(folder / _OWNER, self._owner_stamp(folder))
         with catalog.writing():
+            flushed = _note_flush(catalog, scope, past)
             catalog.db.execute(
                 "INSERT OR REPLACE INTO pending "
                 "SELECT scope, past, key, 0 FROM document WHERE scope = ? AND past = ?",
                 (scope, past),
             )
-        return self._engine.open(folder)
+        index = self._engine.open(folder)
+        index.update((), (), _stamp(catalog))
+        seal(folder, self._disk)
+        return index, flushed
+
+    def _usable(self, catalog: Catalog, scope: str, past: int) -> SearchIndex | None:
+        """The index of this catalog on the disk, whole."""
+        index = self._trusted(self._folder_of(scope, past))
+        if index is None or index.stamp() == _stamp(catalog):
+            return index
+        index.close()
+        return None
 
     def _trusted(self, folder: Path) -> SearchIndex | None:
         """The index in a folder that we made ourselves; None for any other or a damaged one."""
         try:
-            return self._engine.open(folder) if self._is_ours(folder) else None
+            whole = self._is_ours(folder) and is_sealed(folder, self._disk)
+            return self._engine.open(folder) if whole else None
         except Corrupt:
             return None
 
@@ -206,8 +241,25 @@ def _stamp(catalog: Catalog) -> str:
     return catalog.meta("catalog_id") or ""
 
 
-def _flushed(scope: str, past: int) -> str:
-    return f"flushed {past} {scope}"
+def _flushed(catalog: Catalog, scope: str, past: int) -> str:
+    """When the index was last flushed or made; differs after each time."""
+    return catalog.meta(f"flushed {past} {scope}") or ""
+
+
+def _note_flush(catalog: Catalog, scope: str, past: int) -> str:
+    """Within a writing: a mark that no other flush has, of this catalog or another one."""
+    mark = f"{_stamp(catalog)} {catalog.generation}"
+    catalog.set_meta(f"flushed {past} {scope}", mark)
+    return mark
+
+
+def _all_documents(catalog: Catalog, scope: str, past: int) -> list[Pending]:
+    rows = catalog.query(
+        "SELECT scope, past, key, 0 FROM document WHERE scope = ? AND past = ? "
+        "ORDER BY page_id, key",
+        (scope, past),
+    )
+    return [Pending(*row) for row in rows]
 
 
 class Masked:
