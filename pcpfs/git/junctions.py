@@ -24,9 +24,18 @@ _UNFINISHED = {
 }
 
 _DRIVER = "merge.pcpfs.driver"
+_KEEP_OURS = (
+    "case \" $(tr '\\0' ' ' </proc/$PPID/cmdline 2>/dev/null || ps -o args= -p $PPID) \" in "
+    '*" stash "*|*" checkout "*|*" switch "*) exit 1;; '
+    '*" merge "*|*" rebase "*|*" cherry-pick "*|*" revert "*|*" am "*) exit 0;; esac; exit 1'
+)
+"""What joins commits may keep ours, since we look at theirs afterwards; for all other commands
+theirs is an edit that is in no commit, and git would throw it away (a stash, even)."""
+
+_NAME = "keep ours, but never instead of an edit: pcpfs lays tree/ anew"
 _CONFIG = (
-    ("merge.pcpfs.name", "keep ours: pcpfs lays tree/ anew"),
-    (_DRIVER, "true"),
+    ("merge.pcpfs.name", _NAME),
+    (_DRIVER, _KEEP_OURS),
     ("merge.directoryRenames", "false"),
 )
 
@@ -44,7 +53,7 @@ class Junctions(Repository):
         """Set the merge driver `pcpfs`, and tell git not to guess at moved folders; at once where
         that is done already."""
         config = self.common_dir / "config"
-        if config.is_file() and b'[merge "pcpfs"]' in config.read_bytes():
+        if config.is_file() and _NAME.encode() in config.read_bytes():
             return
         for key, value in _CONFIG:
             self._process().run("config", "--local", "--", key, value)

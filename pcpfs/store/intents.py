@@ -119,7 +119,7 @@ def conclude(
     left: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     try:
-        laid = shop.tree.lay(shop.catalog, pages, claims, seen, moved=has_moved(shop))
+        laid = shop.tree.lay(shop.catalog, pages, claims, seen)
         left, missing = laid.left, laid.missing
         changed: dict[str, Content] = {**files, **laid.written}
         changed.update(dict.fromkeys(laid.removed))
@@ -209,11 +209,6 @@ def uncommitted(shop: Workshop) -> Iterator[str]:
             path = Path(folder, name).relative_to(shop.root).as_posix()
             if path not in known and not name.startswith("."):
                 yield path
-
-
-def has_moved(shop: Workshop) -> bool:
-    """Whether HEAD or the stash moved since our last look at `tree/`, by other hands than ours."""
-    return shop.tree.local.position() != position_now(shop)
 
 
 def position_now(shop: Workshop) -> Position:

@@ -42,13 +42,15 @@ class Verdict:
 class Judge:
     """Judges files of `tree/`. `put` tells which texts git may have put at a path (None: nothing),
     `persons` are paths that a person's commits touched, `unmerged` those with markers, and `sides`
-    what git may have blended there."""
+    what git may have blended there. Without `trusts_git` it is not known whose commits there are,
+    so a text that no revision has is an edit."""
 
     shop: Workshop
     put: Callable[[str], Iterable[bytes | None]]
     persons: set[str]
     unmerged: set[str] = field(default_factory=set)
     sides: Callable[[str], Iterable[Sides]] = lambda path: ()
+    trusts_git: bool = True
 
     def verdict(self, candidates: Iterable[str], wanted: Mapping[str, Wanted]) -> Verdict:
         """Look at these paths."""
@@ -69,7 +71,7 @@ class Judge:
             elif wanted.get(path) is None or state != wanted[path].digest:
                 edits.append(path)
         pages = {base.page_id for base in bases.values()}
-        return Verdict(Seen(bases, anew, pages), tuple(edits))
+        return Verdict(Seen(bases, anew, pages, edits), tuple(edits))
 
     def _gits(self, path: str, state: str, base: Base | None, goal: Wanted | None) -> Base | None:
         """The base under which git's text is laid over; None for an edit."""
@@ -89,7 +91,8 @@ class Judge:
         return Base(path, page, Digest.of(raw), revision)
 
     def _known(self, path: str, state: str, owners: Iterable[PageId]) -> Base | None:
-        """A text of the page whose file this is; elsewhere, one that git put there."""
+        """A text of the page whose file this is; elsewhere, one that git put there. Not what a
+        person chose: another head of the page, or a file moved or copied there."""
         rows = self.shop.catalog.query(
             "SELECT revision.page_id, revision.revision_id FROM revision JOIN page USING (page_id) "
             "WHERE revision.digest = ? AND NOT page.is_source ORDER BY 1, 2",
@@ -99,17 +102,25 @@ class Judge:
         texts: set[str] | None = None
         for page, revision in rows:
             if page not in owners:
+                if path in self.persons:
+                    continue
                 if texts is None:
                     texts = {Digest.of(raw) for raw in self.put(path) if raw is not None}
                 if state not in texts:
                     continue
+            elif path in self.persons and revision in self._heads(page):
+                continue
             return Base(path, PageId(page), Digest(state), RevisionId(revision))
         return None
+
+    def _heads(self, page: str) -> list[str]:
+        row = self.shop.catalog.page(page)
+        return decode_list(row.heads) if row else []
 
     def _is_made_by_git(self, path: str, raw: bytes, owners: Iterable[PageId]) -> bool:
         if path in self.unmerged and all(mark in raw for mark in _MARKERS):
             return True
-        if path not in self.persons and raw in self.put(path):
+        if self.trusts_git and path not in self.persons and raw in self.put(path):
             return True
         return any(
             raw in (git.blend(base, one, other), git.blend(base, other, one))

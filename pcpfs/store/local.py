@@ -143,12 +143,27 @@ class LocalState:
     def set_settled(self, commit: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO value VALUES ('settled', ?)", (commit,))
 
+    def note_undone(self, paths: Iterable[str]) -> None:
+        """Older texts that somebody committed and that were laid over: for the next report."""
+        known = {*self.take_undone(), *paths}
+        if known:
+            value = json.dumps(sorted(map(escaped, known)))
+            self._db.execute("INSERT OR REPLACE INTO value VALUES ('undone', ?)", (value,))
+
+    def take_undone(self) -> list[str]:
+        """What was noted; it is reported once."""
+        row = self._db.execute("SELECT value FROM value WHERE key = 'undone'").fetchone()
+        if row is None:
+            return []
+        self._db.execute("DELETE FROM value WHERE key = 'undone'")
+        return [unescaped(path) for path in json.loads(row[0])]
+
     def follow(self, before: str | None, after: str | None) -> None:
         """A commit of ours moved HEAD: that is no news."""
         if after is not None and self.settled() == before:
             self.set_settled(after)
-        position = self.position()
-        if position is not None and position.head == before:
+        position = self.position() or Position(None, None)
+        if position.head == before:
             self.set_position(position._replace(head=after))
 
     def bind_root(self, root: RootId, path: str) -> None:

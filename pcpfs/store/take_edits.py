@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pcpfs.git import CommitId
@@ -18,7 +18,7 @@ from pcpfs.store.local import Base
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import Seen, wanted_heads
-from pcpfs.store.tree_edits import plan
+from pcpfs.store.tree_edits import OLDER_TEXT, plan
 from pcpfs.store.tree_knowledge import StoreKnowledge, situation
 from pcpfs.store.tree_look import CHANGING, NOTHING_KNOWN, Look, agreed, look, read_file
 from pcpfs.store.tree_state import (
@@ -107,31 +107,39 @@ class EditTaker:
         being written are waited for, some seconds; else they are left for the next time."""
         self._store.refresh()
         first = self._look(self._last, old_only=True)
-        quiet = self._plan(first, accept_removals)
+        quiet, _ = self._plan(first, accept_removals)
         if _is_quiet(quiet):
             self._remember(first)
-            return Taken(TreeReport(left=_left(quiet.left)))
+            return self._with_undone(Taken(TreeReport(left=_left(quiet.left))))
         settled = self._settled(first, wait)
         with self._store.writing("edit", self._actor) as transaction:
             found = agreed(settled, self._look(settled))
-            todo = self._plan(found, accept_removals)
-            applying = _Applying(self._store, self._actor, transaction)
+            todo, known = self._plan(found, accept_removals)
+            applying = _Applying(self._store, self._actor, transaction, known)
             done = applying.apply(todo)
             self._remember(found)
         unsettled = CHANGING in {left.reason for left in done.report.left}
-        return replace(done, unsettled=unsettled)
+        return self._with_undone(replace(done, unsettled=unsettled))
+
+    def _with_undone(self, taken: Taken) -> Taken:
+        """With what was laid anew when git had moved, by whatever command came first."""
+        undone = [(path, OLDER_TEXT) for path in self._store.local.take_undone()]
+        reverted = {*taken.report.reverted, *_left(undone)}
+        order = tuple(sorted(reverted, key=lambda left: left.path))
+        return replace(taken, report=replace(taken.report, reverted=order))
 
     def _look(self, before: Look, *, old_only: bool = False) -> Look:
         bases = self._store.local.all_bases()
         marks = before.old_marks(self._store.clock.now()) if old_only else before.marks
         return look(self._store.path, [base.path for base in bases], before, marks)
 
-    def _plan(self, found: Look, accept_removals: bool) -> Plan:
+    def _plan(self, found: Look, accept_removals: bool) -> tuple[Plan, Mapping[str, Base]]:
+        """What to do, and the bases from which that follows."""
         knowledge = StoreKnowledge(self._store.workshop)
         now = situation(self._store.workshop, knowledge, found)
         if CHANGING in found.problems.values():
             now = replace(now, absence=False)  # a file may be on its way from one name to another
-        return plan(now, knowledge, accept_removals=accept_removals)
+        return plan(now, knowledge, accept_removals=accept_removals), now.bases
 
     def _settled(self, first: Look, wait: bool) -> Look:
         """What several looks agree on."""
@@ -182,6 +190,7 @@ class _Applying:
     store: Store
     actor: Principal
     transaction: Transaction
+    known: Mapping[str, Base]
     events: dict[PageId, list[Event]] = field(default_factory=dict)
     scopes: dict[PageId, Namespace] = field(default_factory=dict)
     bases: dict[str, Base] = field(default_factory=dict)
@@ -240,9 +249,16 @@ class _Applying:
             facets=old.facets,
             epistemic=old.epistemic,
         )
-        revision = self.keep(body, raw, edit.path)
+        revision = self.keep(body, raw, edit.path, self.still_open(edit))
         self.add(edit.page, RevisionWritten(revision, edit.parents))
         self.done.append((edit.operation, TreeChange(edit.path, edit.page, revision)))
+
+    def still_open(self, edit: Revise) -> tuple[RevisionId, ...]:
+        """What other editors may have in their buffers, after one that was behind saved."""
+        base = self.known.get(edit.path)
+        if base is None or base.page_id != edit.page or base.revision in edit.parents:
+            return ()
+        return (*base.before, base.revision)
 
     def create(self, edit: Create, raw: bytes) -> None:
         page = PageId.authored(self.store.entropy.time_ordered())
@@ -284,10 +300,12 @@ class _Applying:
             salt=self.store.entropy.random(16).hex(),
         )
 
-    def keep(self, body: Revision, raw: bytes, path: str) -> RevisionId:
+    def keep(
+        self, body: Revision, raw: bytes, path: str, before: tuple[RevisionId, ...] = ()
+    ) -> RevisionId:
         self.transaction.payload(body.namespace, raw)
         revision = self.transaction.revision(body)
-        self.bases[path] = Base(path, body.page, Digest.of(raw), revision)
+        self.bases[path] = Base(path, body.page, Digest.of(raw), revision, before)
         return revision
 
     def add(self, page: PageId, *events: Event) -> None:
@@ -311,7 +329,9 @@ class _Applying:
         trailers = [("Pcpfs-Operation", "edit"), ("Pcpfs-Actor", str(self.actor))]
         if len(self.events) == 1:
             trailers.insert(1, ("Pcpfs-Page", next(iter(self.events))))
-        seen = Seen(self.bases, {*todo.anew, *todo.held_back}, pages)
+        known = {path: base for path, base in self.known.items() if base.page_id in pages}
+        adopted = {base.path: base for base in todo.adopted}
+        seen = Seen({**known, **adopted, **self.bases}, {*todo.anew, *todo.held_back}, pages)
         committed = self.transaction.commit(self.subject(), trailers, seen=seen)
         return replace(committed, commit=None) if committed.commit == before else committed
 

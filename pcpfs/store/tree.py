@@ -46,12 +46,13 @@ class Laid:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What a look at `tree/` has settled: bases of files whose text is in a revision by now, files
-    that are to be laid anew although somebody removed them (None: all), and further pages to
-    lay."""
+    that are to be laid anew although somebody removed them (None: all), further pages to lay, and
+    paths that hold somebody's edit or removal, whatever is there."""
 
     bases: Mapping[str, Base] = field(default_factory=dict)
     anew: Collection[str] | None = ()
     pages: Collection[PageId] = ()
+    kept: Collection[str] = ()
 
 
 NOTHING_SEEN = Seen()
@@ -191,12 +192,16 @@ class _Laying:
 
     def _was_removed(self, path: str, goal: Wanted, base: Base | None) -> bool:
         """Somebody's removal stands until `sync` has looked at it."""
+        if path in self.seen.kept:
+            return True
         if base is None or base.page_id != goal.page or self.seen.anew is None:
             return False
         return path not in self.seen.anew
 
     def _is_ours(self, path: str, page: PageId, base: Base | None, state: str | None) -> bool:
         """Whether what we laid is there, or (where we cannot know) a text of this page."""
+        if path in self.seen.kept:
+            return False
         if base is not None and state == base.digest:
             return True
         if base is not None and not self.moved:

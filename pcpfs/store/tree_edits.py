@@ -341,6 +341,7 @@ class _Planner:
         target = min(here, key=lambda slot: self.rank(page, slot), default=None)
         is_current = target is not None and (target.is_edited or self.is_head(page, target))
         discarded = [slot for slot in gone if is_current and self.is_head(page, slot)]
+        self.anew |= {slot.path for slot in discarded}
         for slot in gone:
             if slot not in discarded:
                 self.revert(slot, page, REVISED_SINCE)
@@ -368,10 +369,8 @@ class _Planner:
         is_chosen = not slot.is_edited or slot.digest in [page.digests[head] for head in heads]
         if slot.path in self.now.unmerged and has_markers(self.store.text(slot.path)):
             self.left.append((slot.path, MARKERS))
-            self.anew |= {other.path for other in discarded}
         elif is_known and not is_chosen and not self.is_meant(page, slot):
             self.revert(slot, page, OLDER_TEXT)
-            self.anew |= {other.path for other in discarded}
         else:
             start = self.start(page, slot, is_known=is_known)
             operation = "resolved" if discarded else "revised"
