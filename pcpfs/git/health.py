@@ -47,7 +47,7 @@ def faults(git: Git) -> tuple[Fault, ...]:
 def mend(git: Git, found: Sequence[Fault], disk: Disk, aside: Path) -> tuple[Fault, ...]:
     """Mend what can be mended; the faults that were dealt with. Only under the writer's lock."""
     dealt = [fault for fault in found if _is_of_index(fault)]
-    _point_again(git)
+    point_again(git)
     if dealt:
         _rebuild_index(git, disk, aside)
     damaged = sorted({f.path for f in found if _is_object(f.path)})
@@ -133,7 +133,7 @@ def _drop_graph(git: Git, disk: Disk) -> None:
         disk.remove_tree(git.common_dir / "objects" / "info" / name)
 
 
-def _point_again(git: Git) -> None:
+def point_again(git: Git) -> None:
     """Where HEAD's branch names no commit: the last one that its log names, if that is there."""
     branch = git.branch()
     if branch is None or _is_commit(git, "HEAD"):

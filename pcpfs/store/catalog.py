@@ -249,6 +249,7 @@ class Catalog:
         """Forget a scope's own changes (its pages are rows of their own)."""
         self.db.execute("DELETE FROM scope WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM root WHERE scope = ?", (namespace,))
+        self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 
     def page(self, page_id: str) -> PageRow | None:

@@ -1,40 +1,78 @@
-"""`pcpfs fsck`: check the store itself."""
+"""`pcpfs fsck`: check the store itself, and mend it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import plural, safe, styled
+from pcpfs.errors import Corrupt
 
 if TYPE_CHECKING:
+    from pcpfs.model.answers import Problem
     from pcpfs.store.fsck import FsckReport
+    from pcpfs.store.repair import RepairReport
 
 FAILED = 1
 
 
-@click.command(cls=Command, section="Store", examples=["pcpfs fsck", "pcpfs fsck --json"])
-def command(call: Call) -> int:
+@click.command(
+    cls=Command,
+    section="Store",
+    writes=True,
+    examples=["pcpfs fsck", "pcpfs fsck --json", "pcpfs fsck --repair"],
+)
+@click.option("--repair", is_flag=True, help="Mend what can be mended; say what, and what is left.")
+def command(call: Call, repair: bool) -> int:
     """Check the files of the store.
 
-    Each must be what its name says; catalog and index must agree with them.
+    Each must be what its name says; git's objects, the catalog and the text index must agree with
+    them. --repair restores damaged files from git and builds caches anew; it deletes nothing, and
+    leaves your edits alone.
 
     Exit code 1 if there is a problem.
     """
-    from pcpfs.store.fsck import fsck  # noqa: PLC0415 (help needs no store)
-
-    with call.progress() as progress:
-        report = fsck(call.store, progress)
+    report = _repaired(call) if repair else _checked(call)
     call.answer(report, _lines(report))
     return 0 if report.ok else FAILED
 
 
-def _lines(report: FsckReport) -> Iterator[str]:
-    for problem in report.problems:
-        yield f"{styled(problem.code, 'red')}  {safe(problem.path)}  {safe(problem.message)}"
-    found = f"{len(report.problems)} problems" if report.problems else styled("all well", "green")
-    yield f"{report.checked} files checked: {found}"
+def _checked(call: Call) -> FsckReport:
+    from pcpfs.model.answers import Problem  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.fsck import FsckReport, fsck  # noqa: PLC0415 (help needs no store)
+
+    try:
+        store = call.store
+    except Corrupt as error:
+        path = str(error.fields.get("path", ""))
+        return FsckReport(False, 0, (Problem(error.code, path, error.message),))
+    with call.progress() as progress:
+        return fsck(store, progress)
+
+
+def _repaired(call: Call) -> RepairReport:
+    from pcpfs.store.repair import mend_to_open, repair  # noqa: PLC0415 (help needs no store)
+
+    already = mend_to_open(call.store_path)
+    with call.progress() as progress:
+        return repair(call.store, progress, already)
+
+
+def _lines(report: FsckReport | RepairReport) -> Iterator[str]:
+    repaired: Sequence[Problem] = getattr(report, "repaired", ())
+    yield from _told("repaired", "green", repaired)
+    yield from _told("", "red", report.problems)
+    mended = f", {plural(len(repaired), 'problem')} mended" if repaired else ""
+    left = plural(len(report.problems), "problem") + (" left" if repaired else "")
+    found = left if report.problems else styled("all well", "green")
+    yield f"{plural(report.checked, 'file')} checked{mended}: {found}"
+
+
+def _told(what: str, colour: str, problems: Iterable[Problem]) -> Iterator[str]:
+    for problem in problems:
+        sign = " ".join(filter(None, (what, problem.code)))
+        yield f"{styled(sign, colour)}  {safe(problem.path)}  {safe(problem.message)}"
