@@ -38,9 +38,10 @@ class Subject:
 
     @cached_property
     def content(self) -> bytes:
-        """The payload, or exactly the symbol."""
-        read = self._session.frame_source if self.is_frame else self._session.payload
-        return read(self._given, self._pins)
+        """The payload of the revision that the manifest names, or exactly the symbol."""
+        shown = self.frame if self.is_frame else self.manifest
+        payload = self._session.payload(f"{shown.page_id}@{shown.revision_id}", self._pins)
+        return payload[slice(*self.frame.bytes)] if self.is_frame else payload
 
     @property
     def content_if_held(self) -> bytes | None:

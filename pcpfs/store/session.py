@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pcpfs.errors import Corrupt, NotFound, UsageError
@@ -130,35 +131,50 @@ class Session:
         return resolve(self.reader(pins).catalog, given)
 
     def manifest(self, given: str, pins: Pins = NOW) -> Manifest:
-        return self.reader(pins).manifest(given)
+        with self._reading(pins) as reader:
+            return reader.manifest(given)
+
+    def read(self, given: str, pins: Pins = NOW) -> tuple[Manifest, bytes]:
+        """Manifest and payload of one moment: the revision that it names has these bytes, and is
+        what a caller who read them expects to revise."""
+        with self._reading(pins) as reader:
+            manifest = reader.manifest(given)
+            return manifest, reader.payload(f"{manifest.page_id}@{manifest.revision_id}")
 
     def payload(self, given: str, pins: Pins = NOW) -> bytes:
         """Exactly the bytes of a revision."""
-        return self.reader(pins).payload(given)
+        with self._reading(pins) as reader:
+            return reader.payload(given)
 
     def facets(self, given: str, pins: Pins = NOW) -> Facets:
-        return self.reader(pins).facets(given)
+        with self._reading(pins) as reader:
+            return reader.facets(given)
 
     def relations(
         self, given: str, pins: Pins = NOW, *, direction: str = "both"
     ) -> tuple[RelationView, ...]:
         """Relations out of a page, into it, or both."""
-        return self.reader(pins).relations(given, direction)
+        with self._reading(pins) as reader:
+            return reader.relations(given, direction)
 
     def frame(self, given: str, pins: Pins = NOW) -> FrameView:
-        return self.reader(pins).frame(given)
+        with self._reading(pins) as reader:
+            return reader.frame(given)
 
     def frame_source(self, given: str, pins: Pins = NOW) -> bytes:
         """Exactly the bytes of a symbol."""
-        return self.reader(pins).frame_source(given)
+        with self._reading(pins) as reader:
+            return reader.frame_source(given)
 
     def frames_of(self, given: str, pins: Pins = NOW) -> tuple[FrameView, ...]:
         """The frames of a source page, the whole file first."""
-        return self.reader(pins).frames_of(given)
+        with self._reading(pins) as reader:
+            return reader.frames_of(given)
 
     def log(self, given: str, pins: Pins = NOW) -> tuple[LogEntry, ...]:
         """A page's life, newest first."""
-        return self.reader(pins).log(given)
+        with self._reading(pins) as reader:
+            return reader.log(given)
 
     def diff(
         self,
@@ -168,7 +184,8 @@ class Session:
         pins: Pins = NOW,
     ) -> Difference:
         """Text and symbols that differ between two revisions; by default the last step."""
-        return self.reader(pins).diff(given, before, after)
+        with self._reading(pins) as reader:
+            return reader.diff(given, before, after)
 
     def search(
         self,
@@ -291,6 +308,13 @@ class Session:
         if pins.recorded_as_of is not None:
             catalog = self._catalog_at(pins.recorded_as_of)
         return Reader(catalog, self.store.objects, self.store.owner, pins)
+
+    @contextmanager
+    def _reading(self, pins: Pins) -> Iterator[Reader]:
+        """A reader whose every question is answered from one state of the catalog."""
+        reader = self.reader(pins)
+        with reader.catalog.snapshot():
+            yield reader
 
     def _catalog_at(self, moment: Instant) -> Catalog:
         """The pinned catalog, kept for the next question with the same pin."""
