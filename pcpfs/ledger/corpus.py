@@ -6,6 +6,7 @@ the question.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,10 +30,23 @@ class LedgerEntry:
 
 @dataclass(slots=True)
 class Postings:
-    """The positions of entries that have a term, and how often."""
+    """The positions of entries that have a term, and how often. `weights` are what that is worth
+    where texts are as long as `average`, as far as somebody asked."""
 
     positions: array[int] = field(default_factory=lambda: array("L"))
     counts: array[int] = field(default_factory=lambda: array("L"))
+    weights: array[float] = field(default_factory=lambda: array("d"))
+    average: float = 0.0
+
+
+SATURATION, LENGTH_INFLUENCE = 1.2, 0.5
+"""k1 and b of BM25."""
+
+
+def saturated(count: int, length: int, average: float) -> float:
+    """What a term is worth that an entry of this length has so often: below 1."""
+    norm = SATURATION * (1 - LENGTH_INFLUENCE + LENGTH_INFLUENCE * length / average)
+    return count / (count + norm)
 
 
 class Corpus:
@@ -42,12 +56,13 @@ class Corpus:
         self.words = words
         self.entries: list[LedgerEntry] = []
         self.importance: list[float] = []
+        self.shortest = sys.maxsize
+        """The least number of characters that any entry has."""
         self._lengths = array("L")
         self._total_length = 0
         self._texts: dict[str, Postings] = {}
         self._tags: dict[str, array[int]] = {}
         self._goals: dict[str, array[int]] = {}
-        self._costs: dict[str, list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -55,6 +70,7 @@ class Corpus:
     def add(self, entries: Sequence[LedgerEntry]) -> None:
         self.entries.extend(entries)
         self.importance.extend(found.entry.importance for found in entries)
+        self.shortest = min([self.shortest, *(len(found.entry.content) for found in entries)])
 
     def text(self, term: str) -> Postings:
         """The entries whose text, source or tags have a term."""
@@ -71,18 +87,23 @@ class Corpus:
         self._read()
         return self._goals.get(term, ())
 
-    def length(self, position: int) -> int:
-        """How many terms an entry has."""
-        self._read()
-        return self._lengths[position]
+    def weights(self, postings: Postings) -> Sequence[float]:
+        """What a term is worth in each of its entries (`saturated`); made once, as far as the
+        average length allows."""
+        average = self._average_length()
+        if postings.average != average:
+            postings.average, postings.weights = average, array("d")
+        start = len(postings.weights)
+        lengths = self._lengths
+        postings.weights.extend(
+            saturated(count, lengths[position], average)
+            for position, count in zip(
+                postings.positions[start:], postings.counts[start:], strict=True
+            )
+        )
+        return postings.weights
 
-    @property
-    def lengths(self) -> Sequence[int]:
-        self._read()
-        return self._lengths
-
-    @property
-    def average_length(self) -> float:
+    def _average_length(self) -> float:
         """Rounded up to a power of AVERAGE_STEP."""
         self._read()
         average = self._total_length / max(1, len(self._lengths))

@@ -25,9 +25,13 @@ class TokenCounter:
     count: Callable[[str], int]
     densest: int | None = None
 
+    def surely_costs(self, characters: int) -> int:
+        """What a text of so many characters costs at least."""
+        return 0 if self.densest is None else -(-characters // self.densest)
+
     def fits(self, text: str, room: int) -> int | None:
         """What a text costs; None if that is more than `room`."""
-        if self.densest is not None and len(text) > self.densest * room:
+        if self.surely_costs(len(text)) > room:
             return None
         cost = self.count(text)
         return cost if cost <= room else None

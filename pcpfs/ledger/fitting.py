@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pcpfs.errors import UsageError
@@ -15,7 +15,8 @@ from pcpfs.ledger.ranking import Ranked
 from pcpfs.model.context import Remainder, ShownEntry
 
 PATIENCE = 64
-"""So many entries in a row that were not asked for and do not fit end the search for more."""
+"""So many entries in a row that do not fit end the search for more, once something was shown."""
+_SAYS = 8  # tokens that a cut leaves besides its mark, or it is not worth it
 
 _SENTENCE_END = re.compile(
     "[.!?\u2026]+[\"')\\]\u201d\u2019]*(?=\\s)|[\u3002\uff01\uff1f\uff0e]+[\u300d\u300f\u201d\u2019\uff09]*|\n"
@@ -32,6 +33,7 @@ class Fitting:
     corpus: Corpus
     counter: TokenCounter
     budget: int
+    terms: Callable[[int], Mapping[str, float]]
     question: tuple[str, ...] = ()
     limit: int | None = None
 
@@ -45,27 +47,29 @@ class Fitting:
         """The entries in their order, without those that do not fit. The first of these is cut, if
         a part of it says something."""
         shown: list[ShownEntry] = []
-        room, missed, has_cut = self.budget, 0, False
+        room, missed = self.budget, 0
+        least = self.counter.count(_mark("pg_" + "0" * 26, 1000, 10000)) + _SAYS
+        has_cut = False
         for one in ranked:
-            if room <= 0 or missed > PATIENCE or len(shown) == self.limit:
+            if missed > PATIENCE or len(shown) == self.limit or self._is_full(room):
                 break
             found = self.corpus.entries[one.position]
-            entry = self._whole(found, one, room)
-            if entry is None and not has_cut:
+            cost = self.counter.fits(found.entry.content, room)
+            entry = None if cost is None else self._shown(found, one, found.entry.content, cost)
+            if entry is None and not has_cut and room >= least:
                 entry = self._cut(found, one, room)
-                has_cut = entry is not None
+                has_cut = True
             if entry is None:
-                missed += not one.is_found
+                missed += bool(shown) or not one.is_found
                 continue
             missed = 0
             shown.append(entry)
             room -= entry.tokens
         return tuple(shown)
 
-    def _whole(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
-        content = found.entry.content
-        cost = self.counter.fits(content, room)
-        return None if cost is None else self._shown(found, one, content, cost, None)
+    def _is_full(self, room: int) -> bool:
+        """Whether not even the shortest entry could fit."""
+        return room <= 0 or self.counter.surely_costs(self.corpus.shortest) > room
 
     def _cut(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
         """The longest beginning that ends with a sentence, else with a word, else anywhere."""
@@ -92,8 +96,7 @@ class Fitting:
         content = found.entry.content
         kept = content[:end].rstrip()
         start, size = len(kept.encode()), len(content.encode())
-        mark = f" […{size - start} more bytes: {found.page_id}#bytes={start}-{size}]"
-        return kept + mark, Remainder(found.page_id, (start, size))
+        return kept + _mark(found.page_id, start, size), Remainder(found.page_id, (start, size))
 
     def _shown(
         self,
@@ -101,7 +104,7 @@ class Fitting:
         one: Ranked,
         content: str,
         tokens: int,
-        remainder: Remainder | None,
+        remainder: Remainder | None = None,
     ) -> ShownEntry:
         entry = found.entry
         words = self.corpus.words.count(f"{entry.source} {entry.content} {' '.join(entry.tags)}")
@@ -114,12 +117,16 @@ class Fitting:
             importance=entry.importance,
             goal_id=entry.goal_id,
             score=one.score,
-            terms=one.terms,
+            terms=self.terms(one.position),
             tokens=tokens,
             words=tuple(term for term in self.question if term in words),
             revision_id=found.revision_id,
             remainder=remainder,
         )
+
+
+def _mark(page_id: str, start: int, size: int) -> str:
+    return f" […{size - start} more bytes: {page_id}#bytes={start}-{size}]"
 
 
 def plainly_shown(found: LedgerEntry, counter: TokenCounter) -> ShownEntry:

@@ -1,7 +1,6 @@
 """How entries are ranked: each algorithm gives every entry of a corpus its terms, and their sum.
 
-An algorithm is named by its version. `ranked` yields entries best first, as many as are asked for:
-those that the question found, then the others by what does not depend on it. Equals: newest first.
+An algorithm is named by its version; another one is another class with the same two members.
 """
 
 from __future__ import annotations
@@ -9,112 +8,118 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress
 from math import log, sqrt
-from typing import Protocol
+from operator import add
+from typing import NamedTuple, Protocol
 
 from pcpfs.errors import UsageError
 from pcpfs.ledger.corpus import Corpus
 from pcpfs.ports import Embedder
 
-SATURATION, LENGTH_INFLUENCE = 1.2, 0.5  # k1 and b of BM25
+COMMON = 0.9  # a word in more than this share of the entries tells nothing, if others are asked for
 TEXT, TAGS, GOAL, IMPORTANCE, RECENCY, MEANING = 3.0, 0.5, 1.0, 0.5, 0.5, 3.0
 _FEW = 512
 _DAY = 86_400_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """An entry by its position in the corpus, with the terms of its score."""
+class Ranked(NamedTuple):
+    """An entry by its position in the corpus. `is_found`: the question found it."""
 
-    position: int
     score: float
-    terms: Mapping[str, float]
+    position: int
     is_found: bool
 
 
+class Ranking:
+    """All entries of a corpus under one question, best first; of equals the newest first.
+
+    `always` has a value for every entry whatever the question, `dense` one for every entry under
+    this question, `sparse` one for the entries that it finds.
+    """
+
+    def __init__(
+        self,
+        always: Mapping[str, Sequence[float]],
+        dense: Mapping[str, Sequence[float]],
+        sparse: Mapping[str, Mapping[int, float]],
+    ) -> None:
+        self._always = always
+        self._dense = dense
+        self._sparse = sparse
+
+    def __iter__(self) -> Iterator[Ranked]:
+        for score, position in _descending(self._totals()):
+            yield Ranked(round(score, 6), position, self._is_found(position))
+
+    def terms(self, position: int) -> dict[str, float]:
+        """The parts of an entry's score, by name."""
+        values = {name: column[position] for name, column in self._dense.items()}
+        values |= {name: column.get(position, 0.0) for name, column in self._sparse.items()}
+        values |= {name: column[position] for name, column in self._always.items()}
+        return {name: round(value, 6) for name, value in values.items()}
+
+    def _totals(self) -> list[float]:
+        first, *others = (*self._always.values(), *self._dense.values())
+        totals = list(first)
+        for column in others:
+            totals = list(map(add, totals, column))
+        for values in self._sparse.values():
+            for position, value in values.items():
+                totals[position] += value
+        return totals
+
+    def _is_found(self, position: int) -> bool:
+        return any(column[position] for column in self._dense.values()) or any(
+            position in column for column in self._sparse.values()
+        )
+
+
+def _descending(totals: Sequence[float]) -> Iterator[tuple[float, int]]:
+    """Values with their positions from the largest on; the first few without sorting all."""
+    pairs = list(zip(totals, range(len(totals)), strict=True))
+    pairs.reverse()  # of many equals the first are the largest then, and no others replace them
+    wanted = _FEW
+    while len(pairs) > 4 * wanted:
+        few = heapq.nlargest(wanted, pairs)
+        yield from few
+        pairs = [pair for pair in pairs if pair < few[-1]]
+        wanted *= 8
+    yield from sorted(pairs, reverse=True)
+
+
 class Algorithm(Protocol):
-    """Ranks the entries of one corpus; a pure function of corpus and question."""
+    """Ranks the entries of one corpus, which may grow between two questions; a pure function of
+    what is in it and of the question."""
 
     @property
     def version(self) -> str: ...
 
-    def ranked(self, corpus: Corpus, question: Sequence[str], text: str) -> Iterator[Ranked]:
-        """All entries, best first. `question` are the terms of `text`."""
+    def rank(self, corpus: Corpus, question: Sequence[str], text: str) -> Ranking:
+        """`question` are the terms of `text`."""
         ...
 
 
-@dataclass(slots=True)
-class _Parts:
-    """The terms of all entries, by name: sparse for what a question finds, else one a position."""
-
-    count: int
-    found: dict[str, dict[int, float]] = field(default_factory=dict)
-    always: dict[str, Sequence[float]] = field(default_factory=dict)
-
-    def ranked(self, static: Sequence[float], order: Sequence[int]) -> Iterator[Ranked]:
-        """`static` are the sums of what every entry has, `order` all positions best first by it."""
-        totals: dict[int, float] = {}
-        for values in self.found.values():
-            for position, value in values.items():
-                totals[position] = totals.get(position, 0.0) + value
-        best = _descending([(value + static[p], p) for p, value in totals.items()])
-        rest = ((static[p], p) for p in order if p not in totals)
-        for score, position in heapq.merge(best, rest, reverse=True):
-            yield Ranked(position, round(score, 6), self._terms(position), position in totals)
-
-    def _terms(self, position: int) -> dict[str, float]:
-        terms = {name: values.get(position, 0.0) for name, values in self.found.items()}
-        terms |= {name: values[position] for name, values in self.always.items()}
-        return {name: round(value, 6) for name, value in terms.items()}
-
-
-def _descending(pairs: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """The pairs from the largest on; the first few without sorting all."""
-    if len(pairs) > 2 * _FEW:
-        few = heapq.nlargest(_FEW, pairs)
-        yield from few
-        pairs = [pair for pair in pairs if pair < few[-1]]
-    yield from sorted(pairs, reverse=True)
-
-
-class _Static:
-    """What every entry has whatever the question: importance, and recency where that counts.
-
-    Kept for the last corpus, so that a question does not sort all entries again.
-    """
+class _Always:
+    """What every entry has whatever the question: importance, and recency where that counts. Kept
+    until the corpus grows."""
 
     def __init__(self, half_life_days: float | None) -> None:
         self._half_life = half_life_days
-        self._of: Corpus | None = None
-        self._pairs: list[tuple[float, int]] = []
-        self.always: dict[str, array[float]] = {}
-        self.sums: Sequence[float] = ()
-        self.order: Sequence[int] = ()
+        self._columns: dict[str, array[float]] = {}
 
-    def follow(self, corpus: Corpus) -> _Static:
-        """Catch up with the corpus."""
-        if self._of is not corpus or len(self.sums) != len(corpus):
-            if self._of is not corpus or self._half_life is not None:
-                self._pairs = []
-            self._of = corpus
-            self.always = {"importance": array("d", (IMPORTANCE * i for i in corpus.importance))}
-            self.sums = self.always["importance"]
+    def columns(self, corpus: Corpus) -> Mapping[str, array[float]]:
+        if len(self._columns.get("importance", ())) != len(corpus) or not self._columns:
+            self._columns = {"importance": array("d", (IMPORTANCE * i for i in corpus.importance))}
             if self._half_life is not None:
-                self._decay(corpus, self._half_life)
-            new = range(len(self._pairs), len(corpus))
-            self._pairs = sorted([*self._pairs, *((self.sums[p], p) for p in new)], reverse=True)
-            self.order = [position for _, position in self._pairs]
-        return self
+                self._columns["recency"] = _recency(corpus, self._half_life)
+        return self._columns
 
-    def _decay(self, corpus: Corpus, half_life: float) -> None:
-        """Against the newest entry, not against a clock: the same entries rank the same."""
-        newest, unit = corpus.newest(), half_life * _DAY
-        ages = ((newest - found.entry.timestamp.microseconds) / unit for found in corpus.entries)
-        recency = array("d", (RECENCY * 0.5**age for age in ages))
-        self.always["recency"] = recency
-        self.sums = array("d", map(sum, zip(self.always["importance"], recency, strict=True)))
+
+def _recency(corpus: Corpus, half_life: float) -> array[float]:
+    """Against the newest entry, not against a clock: the same entries rank the same."""
+    newest, unit = corpus.newest(), half_life * _DAY
+    ages = ((newest - found.entry.timestamp.microseconds) / unit for found in corpus.entries)
+    return array("d", (RECENCY * 0.5**age for age in ages))
 
 
 class Keyword:
@@ -123,15 +128,12 @@ class Keyword:
     version = "v1_keyword"
 
     def __init__(self, half_life_days: float | None = None) -> None:
-        self._static = _Static(half_life_days)
+        self._always = _Always(half_life_days)
 
-    def ranked(self, corpus: Corpus, question: Sequence[str], text: str) -> Iterator[Ranked]:
-        parts = _Parts(len(corpus))
-        parts.found["tags"] = _share(question, corpus.tags, TAGS)
-        parts.found["goal"] = _share(question, corpus.goals, GOAL)
-        static = self._static.follow(corpus)
-        parts.always.update(static.always)
-        return parts.ranked(static.sums, static.order)
+    def rank(self, corpus: Corpus, question: Sequence[str], text: str) -> Ranking:
+        tags = _share(question, corpus.tags, TAGS)
+        goals = _share(question, corpus.goals, GOAL)
+        return Ranking(self._always.columns(corpus), {}, {"tags": tags, "goal": goals})
 
 
 class Bm25:
@@ -140,49 +142,34 @@ class Bm25:
     version = "v2_bm25"
 
     def __init__(self, half_life_days: float | None = None) -> None:
-        self._static = _Static(half_life_days)
+        self._always = _Always(half_life_days)
 
-    def ranked(self, corpus: Corpus, question: Sequence[str], text: str) -> Iterator[Ranked]:
-        parts = self._parts(corpus, question)
-        static = self._static.follow(corpus)
-        parts.always.update(static.always)
-        return parts.ranked(static.sums, static.order)
-
-    def _parts(self, corpus: Corpus, question: Sequence[str]) -> _Parts:
-        parts = _Parts(len(corpus))
-        parts.found["text"] = _bm25(corpus, question)
-        parts.found["tags"] = _share(question, corpus.tags, TAGS)
-        return parts
+    def rank(self, corpus: Corpus, question: Sequence[str], text: str) -> Ranking:
+        tags = _share(question, corpus.tags, TAGS)
+        dense = {"text": bm25(corpus, question)}
+        return Ranking(self._always.columns(corpus), dense, {"tags": tags})
 
 
-class Hybrid(Bm25):
-    """BM25 and nearness in meaning, as an embedder sees it."""
+class Hybrid:
+    """BM25, and nearness in meaning as an embedder sees it."""
 
     def __init__(self, embedder: Embedder, half_life_days: float | None = None) -> None:
-        super().__init__(half_life_days)
+        self.version = f"hybrid_{embedder.name}"
+        self._always = _Always(half_life_days)
         self._embedder = embedder
-        self._of: Corpus | None = None
         self._vectors: list[Sequence[float]] = []
 
-    @property
-    def version(self) -> str:  # type: ignore[override]  # a name of its own for each embedder
-        return f"hybrid_{self._embedder.name}"
+    def rank(self, corpus: Corpus, question: Sequence[str], text: str) -> Ranking:
+        tags = _share(question, corpus.tags, TAGS)
+        dense = {"text": bm25(corpus, question), "meaning": self._near(corpus, text)}
+        return Ranking(self._always.columns(corpus), dense, {"tags": tags})
 
-    def ranked(self, corpus: Corpus, question: Sequence[str], text: str) -> Iterator[Ranked]:
-        parts = self._parts(corpus, question)
-        (wanted,) = self._unit([text])
-        near = (sum(map(_times, wanted, vector)) for vector in self._all(corpus))
-        parts.found["meaning"] = {p: MEANING * n for p, n in enumerate(near) if n > 0}
-        static = self._static.follow(corpus)
-        parts.always.update(static.always)
-        return parts.ranked(static.sums, static.order)
-
-    def _all(self, corpus: Corpus) -> Sequence[Sequence[float]]:
-        if self._of is not corpus:
-            self._of, self._vectors = corpus, []
+    def _near(self, corpus: Corpus, text: str) -> list[float]:
         new = corpus.entries[len(self._vectors) :]
         self._vectors += self._unit([found.entry.content for found in new])
-        return self._vectors
+        (wanted,) = self._unit([text])
+        cosines = (sum(a * b for a, b in zip(wanted, v, strict=True)) for v in self._vectors)
+        return [MEANING * max(0.0, cosine) for cosine in cosines]
 
     def _unit(self, texts: Sequence[str]) -> list[Sequence[float]]:
         vectors = self._embedder.embed(texts) if texts else []
@@ -201,8 +188,28 @@ def algorithm_named(version: str, half_life_days: float | None = None) -> Algori
     return known[version](half_life_days)
 
 
-def _times(a: float, b: float) -> float:
-    return a * b
+def bm25(corpus: Corpus, question: Sequence[str]) -> list[float]:
+    """For each entry its BM25 as a share of the most that the question could get, times TEXT."""
+    gains = [(corpus.text(term), _rarity(corpus, term)) for term in _telling(corpus, question)]
+    most = sum(rarity for _, rarity in gains)
+    scores = [0.0] * len(corpus)
+    for postings, rarity in gains:
+        gain = TEXT * rarity / most
+        for position, weight in zip(postings.positions, corpus.weights(postings), strict=True):
+            scores[position] += gain * weight
+    return scores
+
+
+def _telling(corpus: Corpus, question: Sequence[str]) -> Sequence[str]:
+    """The terms without those that nearly all entries have, if there are others."""
+    limit = COMMON * len(corpus)
+    rare = [term for term in question if len(corpus.text(term).positions) <= limit]
+    return rare if any(corpus.text(term).positions for term in rare) else question
+
+
+def _rarity(corpus: Corpus, term: str) -> float:
+    holders = len(corpus.text(term).positions)
+    return log(1 + (len(corpus) - holders + 0.5) / (holders + 0.5))
 
 
 def _share(
@@ -215,22 +222,3 @@ def _share(
         for position in holders(term):
             shares[position] = shares.get(position, 0.0) + step
     return shares
-
-
-def _bm25(corpus: Corpus, question: Sequence[str]) -> dict[int, float]:
-    scores = [0.0] * len(corpus)
-    lengths, average = corpus.lengths, corpus.average_length
-    base, slope = SATURATION * (1 - LENGTH_INFLUENCE), SATURATION * LENGTH_INFLUENCE / average
-    most = 0.0
-    for term in question:
-        postings = corpus.text(term)
-        holders = len(postings.positions)
-        rarity = log(1 + (len(corpus) - holders + 0.5) / (holders + 0.5))
-        most += rarity * (SATURATION + 1)
-        gain = rarity * (SATURATION + 1)
-        for position, count in zip(postings.positions, postings.counts, strict=True):
-            scores[position] += gain * count / (count + base + slope * lengths[position])
-    if not most:
-        return {}
-    unit = TEXT / most
-    return {p: s * unit for p, s in compress(enumerate(scores), scores)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pcpfs.ledger.fitting import Fitting
 from pcpfs.ledger.views import Views
 from pcpfs.model.context import ShownEntry
 
 MOST = 10
 """So many entries, where neither a budget nor a limit is given."""
+UNBOUNDED = 1 << 40
+"""Tokens that no entries within a limit reach."""
 
 
 class Retrieval:
@@ -36,9 +37,8 @@ class Retrieval:
         views = self._views()
         view = views.goal(goal_id)
         text = "\n".join(filter(None, (query, execution_context))) or goal_id
-        ranked, question = view.ranked(text, self._algorithm)
         if token_budget is None:
-            shown = MOST if limit is None else limit
-            cost = (views.counter.count(found.entry.content) for found in view.corpus.entries)
-            return Fitting(view.corpus, views.counter, sum(cost), question, shown).fill(ranked)
-        return Fitting(view.corpus, views.counter, token_budget, question, limit).fill(ranked)
+            token_budget, limit = UNBOUNDED, MOST if limit is None else limit
+        return view.filled(
+            text, token_budget, counter=views.counter, version=self._algorithm, limit=limit
+        )

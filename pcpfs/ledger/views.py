@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pcpfs.errors import UsageError
@@ -65,10 +65,19 @@ class View:
             self._algorithms[version] = self._settings.ranking(version)
         return self._algorithms[version]
 
-    def ranked(self, text: str, version: str | None) -> tuple[Iterator[Ranked], tuple[str, ...]]:
-        """All entries, best first, and the terms of the question."""
+    def filled(
+        self,
+        text: str,
+        budget: int,
+        *,
+        counter: TokenCounter,
+        version: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[ShownEntry, ...]:
+        """The entries that a question brings up first, as far as they fit."""
         question = self.corpus.words.of_query(text)
-        return self.algorithm(version).ranked(self.corpus, question, text), question
+        ranking = self.algorithm(version).rank(self.corpus, question, text)
+        return Fitting(self.corpus, counter, budget, ranking.terms, question, limit).fill(ranking)
 
     def summary(self) -> str:
         """`12 entries: 2 failure, 1 success`: one short line of numbers."""
@@ -118,8 +127,7 @@ class Views:
         self, view: View, text: str, budget: int, *, version: str | None, counter: str | None
     ) -> ContextProjection:
         counting = self.counting(counter)
-        ranked, question = view.ranked(text, version)
-        shown = Fitting(view.corpus, counting, budget, question).fill(ranked)
+        shown = view.filled(text, budget, counter=counting, version=version)
         return ContextProjection(
             entries=shown,
             summary=f"{len(shown)} shown of {view.summary()}",
@@ -136,17 +144,15 @@ class Views:
         counting = self.counting(counter)
         view = self.everything
         telling = [
-            Ranked(
-                position,
-                round(found.entry.importance, 6),
-                {"importance": found.entry.importance},
-                True,
-            )
+            Ranked(found.entry.importance, position, is_found=True)
             for position, found in enumerate(self.entries)
             if not IMPORTANCE.keys().isdisjoint(found.entry.tags)
         ]
-        telling.sort(key=lambda one: (one.score, one.position), reverse=True)
-        shown = Fitting(view.corpus, counting, budget).fill(telling)
+
+        def terms(position: int) -> dict[str, float]:
+            return {"importance": view.corpus.importance[position]}
+
+        shown = Fitting(view.corpus, counting, budget, terms).fill(sorted(telling, reverse=True))
         return Reflection(
             goals=tuple(self._evidence(goal, shown) for goal in _by_name(view.goals)),
             total_entries=len(view.corpus),
