@@ -6,6 +6,7 @@ CASES, section `tree/`, is the specification.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -388,15 +389,20 @@ class _Planner:
             return ()
         if is_known or not slot.is_edited:
             return (base.revision,)
-        text = lines_of(self.store.text(slot.path))
+        return (self.in_buffer(page, base, lines_of(self.store.text(slot.path))),)
+
+    def in_buffer(self, page: TreePage, base: Base, text: Counter[bytes]) -> RevisionId:
+        """The revision that an editor had when it saved this: what we laid last, unless the text
+        goes on from one that the file held before; of several the most like it."""
         current = lines_of(self.store.payload(page.scope, base.digest))
-        for revision in base.before:
+        found: dict[RevisionId, int] = {}
+        for revision in reversed(base.before):
             digest = page.digests.get(revision)
             if digest is not None and digest != base.digest:
                 before = lines_of(self.store.payload(page.scope, digest))
                 if is_older(text, before, current):
-                    return (revision,)
-        return (base.revision,)
+                    found[revision] = (text - before).total() + (before - text).total()
+        return min(found, key=found.__getitem__, default=base.revision)
 
     def keep_names_apart(self) -> None:
         """A file cannot be a page while a folder on its way is one; that waits, and is named."""

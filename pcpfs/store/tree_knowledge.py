@@ -14,6 +14,7 @@ from pcpfs.model.pages import Revision
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.fold import equal_heads
 from pcpfs.store.intents import position_now
+from pcpfs.store.judging import OPERATION
 from pcpfs.store.local import Base, Position
 from pcpfs.store.rows import PageRow
 from pcpfs.store.tree import Wanted, all_wanted
@@ -156,7 +157,7 @@ class _Telling:
             page = self._page(path)
             if page is None:
                 continue
-            base = self._base(path, page, raw)
+            base = None if self._is_known(path, page) else self._base(path, page, raw)
             if base is None and path in self.found.files:
                 base = self._from_history(path, page)
             if base is not None:
@@ -183,6 +184,11 @@ class _Telling:
         page = self.knowledge.page(base.page_id) if base else None
         return page or (self.knowledge.page(goal.page) if goal else None)
 
+    def _is_known(self, path: str, page: TreePage) -> bool:
+        """Whether what we laid is still a text of the page; after a reset it may not be."""
+        base = self.bases.get(path)
+        return base is not None and base.revision in page.digests
+
     def _base(self, path: str, page: TreePage, raw: bytes | None) -> Base | None:
         """The base that these bytes of a commit are, if the page has had them."""
         digest = None if raw is None else Digest.of(raw)
@@ -196,14 +202,15 @@ class _Telling:
 
     def _from_history(self, path: str, page: TreePage) -> Base | None:
         """From the newest commit whose bytes at a path the page has had; where we laid something,
-        only from commits that came since."""
-        commits = [entry.commit for entry in self.shop.git.log([path])]
-        if path in self.bases and self.stood is not None and self.stood.head is not None:
+        only from commits of pcpfs (somebody else's, pulled) that came since."""
+        entries = self.shop.git.log([path])
+        is_known = self._is_known(path, page)
+        if is_known and self.stood is not None and self.stood.head is not None:
             since = set(self._commits_since(CommitId(self.stood.head)))
-            commits = [commit for commit in commits if commit in since]
-        texts = self.shop.git.show_blobs(f"{commit}:{path}" for commit in commits)
+            entries = [e for e in entries if e.commit in since and OPERATION in e.trailers]
+        texts = self.shop.git.show_blobs(f"{entry.commit}:{path}" for entry in entries)
         found = next((base for raw in texts if (base := self._base(path, page, raw))), None)
-        if found is None and commits and path not in self.bases:
+        if found is None and entries and not is_known:
             self.unknown[path] = page.page
         return found
 

@@ -272,9 +272,9 @@ class TestGit:
         assert hands.git("stash", "-q")
         place.revise(page, NEW)
         hands.sync()
-        hands.git("stash", "pop", "-q")
-        hands.sync()
-        hands.git("checkout", "-q", "stash@{0}", "--", "scopes/project/a/tree/x.md")
+        assert not hands.git("stash", "pop", "-q")
+        assert hands.taken().report.revised == ()
+        assert hands.git("checkout", "-q", "stash@{0}", "--", "scopes/project/a/tree/x.md")
         hands.sync()
         assert hands.heads(page) == sorted([NEW.encode(), (OLD + "mine\n").encode()])
 
