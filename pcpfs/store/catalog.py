@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
+from pcpfs.errors import Busy, PcpfsError
 from pcpfs.model.names import Namespace
-from pcpfs.store.databases import connect
+from pcpfs.store.databases import connect, transaction, translated
 from pcpfs.store.rows import (
     ChangeRow,
     DocumentRow,
@@ -102,7 +102,6 @@ _INDEXES = (
     "follow (revision_id)",
     "page (scope) WHERE is_event AND lifecycle <> 'active'",
 )
-_FULL = ("disk is full", "disk I/O error")
 
 
 class Catalog:
@@ -150,15 +149,9 @@ class Catalog:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """All or nothing; raises the generation by one."""
-        with _translated("the catalog"):
-            self.db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.set_meta("generation", str(self.generation + 1))
-            except BaseException:
-                self.db.execute("ROLLBACK")
-                raise
-            self.db.execute("COMMIT")
+        with _translated("the catalog"), transaction(self.db):
+            yield
+            self.set_meta("generation", str(self.generation + 1))
 
     def is_plain(self) -> bool:
         """Whether its schema is ours to the letter: no trigger, view or check that somebody else
@@ -174,7 +167,8 @@ class Catalog:
         try:
             yield
         finally:
-            self.db.execute("COMMIT")
+            if self.db.in_transaction:
+                self.db.execute("COMMIT")
 
     def tidy(self) -> None:
         """Take the write-ahead log in."""
@@ -332,27 +326,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-@contextmanager
-def _translated(path: Path | str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _translation(error, path) from error
-
-
-def _translation(error: sqlite3.Error, path: Path | str) -> PcpfsError:
-    text = str(error)
-    if "locked" in text:
-        return Busy(f"{path} is in use by another process; try again")
-    if "readonly" in text or "unable to open" in text:
-        return ReadOnly(f"{path} may not be written; check the permissions of .pcpfs")
-    if any(sign in text for sign in _FULL):
-        return StorageFull(f"no space is left for {path}; free some space and try again")
-    if not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
-        return Corrupt(
-            f"{path} is damaged; remove the folder .pcpfs, nothing is lost", path=str(path)
-        )
-    return Unavailable(f"{path} cannot be used: {text}")
+def _translated(what: Path | str) -> AbstractContextManager[None]:
+    return translated(what, "remove the folder .pcpfs, nothing is lost")
 
 
 def decode_list(text: str) -> list[str]:

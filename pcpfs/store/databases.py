@@ -1,12 +1,19 @@
-"""SQLite files: opened for writing where that is allowed, else read from a copy in memory."""
+"""SQLite files: opened for writing where that is allowed, else read from a copy in memory; and what
+their errors mean."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
+
+_FULL = ("disk is full", "disk I/O error")
 
 
 def connect(file: Path) -> sqlite3.Connection:
@@ -41,3 +48,63 @@ def _copied(file: Path) -> sqlite3.Connection:
         with closing(sqlite3.connect(address, uri=True)) as source:
             source.backup(copy)
     return copy
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing. SQLite takes some failed transactions back by itself."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated(what: Path | str, remedy: str) -> Iterator[None]:
+    """Errors of SQLite as errors of pcpfs; `remedy` says what to do about a damaged file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translation(error, what, remedy) from error
+
+
+def _translation(error: sqlite3.Error, what: Path | str, remedy: str) -> PcpfsError:
+    text = str(error)
+    if "locked" in text:
+        return Busy(f"{what} is in use by another process; try again")
+    if "readonly" in text or "unable to open" in text:
+        return ReadOnly(f"{what} may not be written; check the permissions of its folder")
+    if any(sign in text for sign in _FULL):
+        return StorageFull(f"no space is left for {what}; free some space and try again")
+    if not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
+        return Corrupt(f"{what} is damaged; {remedy}", path=str(what))
+    return Unavailable(f"{what} cannot be used: {text}")
+
+
+class Database:
+    """A connection whose errors are those of pcpfs."""
+
+    def __init__(self, connection: sqlite3.Connection, what: Path, remedy: str) -> None:
+        self.connection = connection
+        self._what = what
+        self._remedy = remedy
+
+    def execute(self, statement: str, parameters: Sequence[object] = ()) -> sqlite3.Cursor:
+        with translated(self._what, self._remedy):
+            return self.connection.execute(statement, parameters)
+
+    def executemany(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with translated(self._what, self._remedy):
+            self.connection.executemany(statement, rows)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with translated(self._what, self._remedy), transaction(self.connection):
+            yield
+
+    def close(self) -> None:
+        self.connection.close()

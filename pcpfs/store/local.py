@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
-from pcpfs.store.databases import connect
+from pcpfs.store.databases import Database, connect, translated
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS former
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
 """
+
+_REMEDY = "`pcpfs fsck --repair` begins a new one; then add your sources again"
 
 
 class Base(NamedTuple):
@@ -73,8 +75,11 @@ class LocalState:
 
     def __init__(self, file: Path, work_tree: str, host: str, entropy: Entropy) -> None:
         """Open or make the file. A copied folder (other host or path) is a new clone."""
-        self._db = connect(file)
-        self._db.executescript(_SCHEMA)
+        with translated(file, _REMEDY):
+            connection = connect(file)
+            connection.execute("PRAGMA synchronous = FULL")  # nothing can bring it back
+            connection.executescript(_SCHEMA)
+        self._db = Database(connection, file, _REMEDY)
         self.clone = self._clone(json.dumps([host, work_tree]), entropy)
 
     def close(self) -> None:
@@ -82,16 +87,24 @@ class LocalState:
 
     def check(self) -> None:
         """sqlite3.DatabaseError if the file is damaged."""
-        ((said,),) = self._db.execute("PRAGMA integrity_check(1)")
+        ((said,),) = self._db.connection.execute("PRAGMA integrity_check(1)")
         if said != "ok":
             raise sqlite3.DatabaseError(said)
 
     def _clone(self, place: str, entropy: Entropy) -> CloneId:
-        known = dict(self._db.execute("SELECT key, value FROM value"))
+        known = self._values()
         if known.get("place") != place:
-            known = {"place": place, "clone": "cl_" + base32(entropy.random(16))}
-            self._db.executemany("INSERT OR REPLACE INTO value VALUES (?, ?)", known.items())
+            with self._db.writing():  # several processes may meet a new clone at once
+                known = self._values()
+                if known.get("place") != place:
+                    known = {"place": place, "clone": "cl_" + base32(entropy.random(16))}
+                    self._db.executemany(
+                        "INSERT OR REPLACE INTO value VALUES (?, ?)", known.items()
+                    )
         return CloneId(known["clone"])
+
+    def _values(self) -> dict[str, str]:
+        return dict(self._db.execute("SELECT key, value FROM value"))
 
     def bases(self, pages: Iterable[PageId]) -> list[Base]:
         """What we laid for these pages."""
@@ -118,12 +131,11 @@ class LocalState:
         gone, kept = list(removed), [_row(base) for base in laid]
         formers = [_row(base) for base in gone if isinstance(base, Base)]
         paths = [(escaped(base.path if isinstance(base, Base) else base),) for base in gone]
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.executemany("DELETE FROM laid WHERE path = ?", paths)
-        self._db.executemany("INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?, ?)", formers)
-        self._db.executemany("DELETE FROM former WHERE path = ?", [(row[0],) for row in kept])
-        self._db.executemany("INSERT OR REPLACE INTO laid VALUES (?, ?, ?, ?, ?)", kept)
-        self._db.execute("COMMIT")
+        with self._db.writing():
+            self._db.executemany("DELETE FROM laid WHERE path = ?", paths)
+            self._db.executemany("INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?, ?)", formers)
+            self._db.executemany("DELETE FROM former WHERE path = ?", [(row[0],) for row in kept])
+            self._db.executemany("INSERT OR REPLACE INTO laid VALUES (?, ?, ?, ?, ?)", kept)
 
     def position(self) -> Position | None:
         """Where git stood when we last looked at all of `tree/`, moved on by our own commits; None

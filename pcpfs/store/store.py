@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import platform
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Self
 
 from pcpfs.clock import SystemClock, SystemEntropy
 from pcpfs.disk import Disk
-from pcpfs.errors import Busy, Corrupt, NotFound, PcpfsError, ReadOnly, Unavailable
+from pcpfs.errors import Busy, NotFound, PcpfsError, ReadOnly, Unavailable
 from pcpfs.git import Git
 from pcpfs.model.ids import StoreId, base32
 from pcpfs.model.pages import Principal
@@ -29,6 +28,7 @@ from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
+from pcpfs.store.nested import store_at
 from pcpfs.store.objects import Objects
 from pcpfs.store.refresh import catch_up, rebuild
 from pcpfs.store.settling import needs_settling, settle
@@ -129,10 +129,11 @@ class Store:
 
     @staticmethod
     def find(start: Path) -> Path | None:
-        """The nearest folder, from `start` upwards, that holds a store."""
+        """The nearest folder, from `start` upwards, that is a store or a project with a nested
+        one: the store."""
         start = Path(os.path.abspath(start))
-        candidates = (start, *start.parents)
-        return next((folder for folder in candidates if (folder / layout.CONFIG).is_file()), None)
+        found = (store_at(folder) for folder in (start, *start.parents))
+        return next(filter(None, found), None)
 
     @property
     def store_id(self) -> StoreId:
@@ -251,15 +252,7 @@ class Store:
         with suppress(Unavailable):  # another process does it now, or a later one will
             self.git.keep_ours_in_merges()
         file = self.local_folder / "local.sqlite"
-        try:
-            self.local = LocalState(file, str(self.path), platform.node(), self.entropy)
-        except sqlite3.OperationalError as error:
-            raise Unavailable(f"{file} cannot be used: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise Corrupt(
-                f"{file} is damaged; remove it, and `pcpfs add` your sources again",
-                path=str(file),
-            ) from error
+        self.local = LocalState(file, str(self.path), platform.node(), self.entropy)
 
     def _open_catalog(self) -> None:
         """Use the catalog file that is there, also when somebody removed or replaced it."""
