@@ -13,7 +13,7 @@ from pcpfs.sources.events import Noticed
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeChange, TreeReport
-from pcpfs.store.tree_look import tree_folders
+from pcpfs.store.tree_look import CHANGING, tree_folders
 
 MOST_FOLDERS = 64
 """Each watched folder takes one of the system's few sources of events; stores with more scopes are
@@ -103,7 +103,7 @@ class TreeWatch:
             yield WatchLine("reverted", None, left.path, message=left.reason)
         for path in report.held_back:
             yield WatchLine("held_back", None, path, message="too many were removed at once")
-        told = {(left.path, left.reason) for left in report.left}
+        told = {(left.path, left.reason) for left in report.left if left.reason != CHANGING}
         for path, reason in sorted(told - self._told):
             yield WatchLine("left", None, path, message=reason)
         self._told = told

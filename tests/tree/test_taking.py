@@ -114,8 +114,9 @@ class TestNewFiles:
         ],
     )
     def test_a_new_file_is_a_page(
-        self, place: Workplace, hands: Hands, name: str, text: bytes, media_type: str, title: str
+        self, hands: Hands, name: str, text: bytes, media_type: str, title: str
     ) -> None:
+        place = hands.place
         hands.save(name, text)
         (change,) = hands.sync().created
         manifest = place.session.manifest(change.page_id)
