@@ -15,12 +15,14 @@ from pcpfs.errors import Conflict, PcpfsError
 from pcpfs.git import Git, find_repository
 from pcpfs.store import layout
 from pcpfs.store.config import generated_files
+from pcpfs.store.nested import hide, refuse_inside_a_store
 
 _MARK = f"{layout.DISPOSABLE}/unfinished"
 
 
 def begin(path: Path, disk: Disk, *, nested: bool) -> None:
     """Make the folder and its repository; Conflict if the folder holds anything of others."""
+    refuse_inside_a_store(path)
     if path.exists():
         _clear(path, disk)
     disk.write(path / _MARK, b"")
@@ -31,7 +33,7 @@ def begin(path: Path, disk: Disk, *, nested: bool) -> None:
         withdraw(path, disk)
         raise
     if around is not None:
-        _hide_from(around, path, disk)
+        hide(around, path, disk)
 
 
 def end(path: Path, disk: Disk) -> None:
@@ -62,17 +64,3 @@ def _clear(path: Path, disk: Disk) -> None:
     for name in sorted(names & set(generated_files())):
         disk.remove(path / name)
     disk.sweep(path)
-
-
-def _hide_from(repository: Path, folder: Path, disk: Disk) -> None:
-    """Tell the repository around a nested store to ignore it; only its private exclude file."""
-    outer = Git.open(repository)
-    exclude = outer.common_dir / "info" / "exclude"
-    try:
-        known = disk.read(exclude)
-    except FileNotFoundError:
-        known = b""
-    line = b"/" + os.fsencode(folder.relative_to(repository).as_posix()) + b"/\n"
-    if line not in known:
-        ending = b"" if known.endswith(b"\n") or not known else b"\n"
-        disk.write(exclude, known + ending + line)
