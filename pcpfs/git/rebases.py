@@ -77,16 +77,14 @@ def replay(
 
 
 def end_rebase(git: Git, rebase: Rebase, tip: CommitId) -> None:
-    """Let the branch stand at the last replayed commit, and check it out; then git forgets. What
-    `--autostash` had put aside goes to the stash."""
+    """Let the branch stand at the last replayed commit, and be HEAD again."""
     process = _process(git)
     process.run("update-ref", "-m", "pcpfs: rebase", rebase.ref, tip)
     process.run("symbolic-ref", "-m", "pcpfs: rebase", "HEAD", rebase.ref)
-    forget_rebase(git)
 
 
 def forget_rebase(git: Git) -> None:
-    """No rebase waits any more."""
+    """No rebase waits any more; what `--autostash` had put aside goes to the stash."""
     _process(git).run("update-ref", "-d", _REPLAYED)
     _process(git).run("rebase", "--quit")
 

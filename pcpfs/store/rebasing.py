@@ -38,7 +38,6 @@ class Rebasing(Settling):
         rebase = waiting_rebase(git)
         if rebase is not None and rebase.has_ended:
             self._agree()
-            forget_rebase(git)
             return
         onto = git.head()
         unmerged = git.unmerged()
@@ -56,10 +55,11 @@ class Rebasing(Settling):
         self._agree()
 
     def _agree(self) -> None:
-        """Let the index say what HEAD holds, but for what a person staged."""
+        """Let the index say what HEAD holds, but for what a person staged; then git forgets."""
         git = self.shop.git
         touched = {change.path for change in git.staged()} | git.unmerged()
         git.refresh_index(path for path in touched if kind_of(path) is not Kind.OTHER)
+        forget_rebase(git)
 
     def _step(self, onto: CommitId, commit: CommitId) -> dict[str, Stored | None]:
         """What one commit adds: its files of the truth, and others that only it changed."""
