@@ -51,12 +51,13 @@ class Fitting:
         least = self.counter.count(_mark("pg_" + "0" * 26, 1000, 10000)) + _SAYS
         has_cut = False
         for one in ranked:
-            if missed > PATIENCE or len(shown) == self.limit or self._is_full(room):
+            can_cut = not has_cut and room >= least
+            if missed > PATIENCE or len(shown) == self.limit or self._is_full(room, can_cut):
                 break
             found = self.corpus.entries[one.position]
             cost = self.counter.fits(found.entry.content, room)
             entry = None if cost is None else self._shown(found, one, found.entry.content, cost)
-            if entry is None and not has_cut and room >= least:
+            if entry is None and can_cut:
                 entry = self._cut(found, one, room)
                 has_cut = True
             if entry is None:
@@ -67,9 +68,10 @@ class Fitting:
             room -= entry.tokens
         return tuple(shown)
 
-    def _is_full(self, room: int) -> bool:
-        """Whether not even the shortest entry could fit."""
-        return room <= 0 or self.counter.surely_costs(self.corpus.shortest) > room
+    def _is_full(self, room: int, can_cut: bool) -> bool:
+        """Whether not even the shortest entry, nor the beginning of any, could fit."""
+        too_short = not can_cut and self.counter.surely_costs(self.corpus.shortest) > room
+        return room <= 0 or too_short
 
     def _cut(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
         """The longest beginning that ends with a sentence, else with a word, else anywhere."""

@@ -1,0 +1,45 @@
+"""Both ledgers under the contract, and the mutants that it must find."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pcpfs_conformance.ledger import LedgerBackend, LedgerContract, broken_promises
+from pcpfs_conformance.ledger_mutants import MUTANTS, Faithful, Mutated
+
+from tests.ledger.backends import MemoryBackend, StoreBackend
+
+
+class TestMemory(LedgerContract):
+    @pytest.fixture
+    def backend(self) -> LedgerBackend:
+        return MemoryBackend()
+
+
+class TestStore(LedgerContract):
+    @pytest.fixture
+    def backend(self, empty_store: Path, tmp_path: Path) -> Iterator[LedgerBackend]:
+        path = tmp_path / "store"
+        shutil.copytree(empty_store, path)
+        backend = StoreBackend(path)
+        yield backend
+        for store in backend.stores:
+            store.close()
+
+
+class _WithoutChance(LedgerContract):
+    """The contract without generated texts: a mutant must fall by a test with a name."""
+
+    test_no_text_reaches_another_goal = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_every_mutant_is_found(mutant: type[Faithful]) -> None:
+    assert broken_promises(_WithoutChance(), Mutated.of(MemoryBackend, mutant))
+
+
+def test_a_right_ledger_breaks_no_promise() -> None:
+    assert broken_promises(_WithoutChance(), Mutated.of(MemoryBackend, Faithful)) == []
