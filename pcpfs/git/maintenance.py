@@ -33,7 +33,9 @@ def stored(git: Git) -> Stored:
 def pack(git: Git) -> None:
     """Pack loose objects, and small packs into larger ones: a pack is written again only when as
     much has come that it doubles, so each object is copied a few times in all (`--geometric`)."""
-    _process(git).run("repack", "-d", "--geometric=2", "--quiet")
+    code, _, _ = _process(git).attempt("repack", "-d", "--geometric=2", "--quiet")
+    if code != 0:  # a partial clone cannot; then only what is loose is packed
+        _process(git).run("repack", "-d", "--quiet")
 
 
 def write_commit_graph(git: Git) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from pcpfs.errors import PcpfsError
+from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.git import Git
 from pcpfs.git.health import faults
 from pcpfs.model.answers import Problem
@@ -90,7 +90,7 @@ def local_state(store: Store) -> Iterator[Problem]:
     """What belongs to this clone alone is a sound SQLite file."""
     try:
         store.local.check()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, Corrupt) as error:
         path = ".git/pcpfs/local.sqlite"
         message = f"{path} is damaged ({error}); --repair begins a new one: add your sources again"
         yield Problem(LOCAL, path, message)

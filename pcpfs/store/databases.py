@@ -34,6 +34,16 @@ def connect(file: Path) -> sqlite3.Connection:
     return _copied(file)
 
 
+def drop_programs(connection: sqlite3.Connection) -> None:
+    """Take triggers and views out of a file that may be of foreign origin: we make none."""
+    found = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+    ).fetchall()
+    for kind, name in found:
+        quoted = str(name).replace('"', '""')
+        connection.execute(f'DROP {kind} "{quoted}"')
+
+
 def _is_writable(file: Path) -> bool:
     effective = os.access in os.supports_effective_ids
     places = [place for place in (file, file.parent) if place.exists()]

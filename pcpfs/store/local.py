@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
-from pcpfs.store.databases import Database, connect, translated
+from pcpfs.store.databases import Database, connect, drop_programs, translated
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -78,6 +78,7 @@ class LocalState:
         with translated(file, _REMEDY):
             connection = connect(file)
             connection.execute("PRAGMA synchronous = FULL")  # nothing can bring it back
+            drop_programs(connection)
             connection.executescript(_SCHEMA)
         self._db = Database(connection, file, _REMEDY)
         self.clone = self._clone(json.dumps([host, work_tree]), entropy)
