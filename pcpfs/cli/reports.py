@@ -65,7 +65,8 @@ def _root_lines(root: RootReport) -> Iterator[str]:
 def skipped_line(skipped: Skipped) -> str:
     """A path that was left out, and why."""
     detail = f" ({skipped.detail})" if skipped.detail else ""
-    return safe(f"skipped {skipped.path}: {skipped.reason}{detail}")
+    place = f"{skipped.root}/{skipped.path}" if skipped.root else skipped.path
+    return safe(f"skipped {place}: {skipped.reason}{detail}")
 
 
 def _changes(root: RootReport) -> str:

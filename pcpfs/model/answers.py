@@ -69,6 +69,7 @@ class Suspicion:
     status: str
     closed_at: Instant | None
     replacement_digest: Digest | None = None
+    root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

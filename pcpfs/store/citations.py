@@ -63,7 +63,13 @@ def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
         status="changed" if now else "gone",
         closed_at=_last_end(cited),
         replacement_digest=Digest(now.digest) if now else None,
+        root=_root_name(catalog, page.root_id if page else None),
     )
+
+
+def _root_name(catalog: Catalog, root_id: str | None) -> str | None:
+    rows = catalog.query("SELECT name FROM root WHERE root_id = ?", (root_id,))
+    return str(rows[0][0]) if rows else None
 
 
 def _now(catalog: Catalog, runs: Sequence[FrameRow], digest: str | None) -> FrameRow | None:

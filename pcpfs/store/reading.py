@@ -210,6 +210,8 @@ class Reader:
             counts = self._symbol_counts(page) if page.is_source else {}
             spans = self.catalog.spans(page.page_id)
             entries += [self._log_entry(page, span, counts) for span in reversed(spans)]
+        if len({entry.path for entry in entries}) > 1:
+            entries.sort(key=lambda entry: entry.created_at, reverse=True)
         return tuple(entries)
 
     def _line(self, page: PageRow) -> Iterator[PageRow]:

@@ -27,15 +27,16 @@ NOW = Pins()
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What results must be. `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols; `path`:
-    a pattern as in a `.gitignore` file over the path of the page; all `tags` are required."""
+    """What results must be. `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols;
+    `path`: a pattern as in a `.gitignore` file, over the path of a page in `tree/`, or of a source
+    with or without the name of its root; all `tags` are required."""
 
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     path: str | None = None
     tags: tuple[str, ...] = ()
 
-    def matcher(self) -> Callable[[PageRow], bool]:
+    def matcher(self, root_name: Callable[[str | None], str | None]) -> Callable[[PageRow], bool]:
         """Whether a page passes language, path and tags."""
         inside = _path_filter(self.path)
         languages = {language.casefold() for language in self.languages}
@@ -44,7 +45,7 @@ class Filters:
             return (
                 (not languages or (page.language or "").casefold() in languages)
                 and set(self.tags) <= set(json.loads(page.tags))
-                and inside(page.path or "")
+                and (inside(page.path or "") or inside(f"{root_name(page.root_id)}/{page.path}"))
             )
 
         return passes

@@ -56,7 +56,7 @@ class SymbolSearch:
             yield symbol_hit(view, "symbol", score, _REASONS[found.closeness], shown=shown)
 
     def _found(self, search: Search, name: str) -> Iterator[_Found]:
-        passes = search.filters.matcher()
+        passes = search.filters.matcher(self._reader.root_name)
         pages: dict[str, PageRow | None] = {}
         for row in self._candidates(search, name):
             closeness = _closeness(row, name)

@@ -70,7 +70,7 @@ class TextSearch:
                 yield result
 
     def _allowed(self, search: Search, query: Query, pinned: bool) -> Callable[[str], bool]:
-        passes = search.filters.matcher()
+        passes = search.filters.matcher(self._reader.root_name)
         phrases = phrase_filter(query, self._texts)
 
         def allowed(key: str) -> bool:

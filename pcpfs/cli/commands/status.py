@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,26 +16,45 @@ from pcpfs.cli.shown import suspect_lines
 from pcpfs.cli.text import columns, plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import RootView
+    from pcpfs.model.answers import RootView, Skipped
     from pcpfs.sources.status import Status
 
+_FEW = 12
 
-@click.command(cls=Command, section="Store", examples=["pcpfs status", "pcpfs status --json"])
-def command(call: Call) -> None:
+
+@click.command(
+    cls=Command,
+    section="Store",
+    examples=["pcpfs status", "pcpfs status --all", "pcpfs status --json"],
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="List all that was left out, not only some."
+)
+def command(call: Call, everything: bool) -> None:
     """Show the sources and what needs attention."""
     from pcpfs.sources.status import status  # noqa: PLC0415 (help needs no store)
 
     answer = status(call.session)
-    call.answer(answer, _lines(answer))
+    call.answer(answer, _lines(answer, everything))
 
 
-def _lines(status: Status) -> Iterator[str]:
+def _lines(status: Status, everything: bool) -> Iterator[str]:
     scopes, pages = plural(len(status.scopes), "scope"), plural(status.pages, "page")
     yield f"{styled(safe(status.path), 'bold')}: {scopes}, {pages}"
     yield from _roots(status.roots)
     yield from suspect_lines(status.suspect)
     yield from _needs_attention(status)
-    yield from (skipped_line(skipped) for skipped in status.skipped)
+    yield from _left_out(status.skipped, None if everything else _FEW)
+
+
+def _left_out(skipped: Sequence[Skipped], most: int | None) -> Iterator[str]:
+    """The files that were not taken in: the first of them, and how many there are for what reason."""
+    for one in skipped[:most]:
+        yield skipped_line(one)
+    rest = Counter(one.reason for one in skipped[len(skipped) if most is None else most :])
+    if rest:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in rest.most_common())
+        yield f"and {sum(rest.values()):,} more ({reasons}); 'pcpfs status --all' lists them"
 
 
 def _roots(roots: Sequence[RootView]) -> Iterator[str]:

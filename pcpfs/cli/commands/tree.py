@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     help="How many levels to show.",
 )
 @with_pins
-@click.argument("path", metavar="[PATH]", default="/")
+@click.argument("path", metavar="[PATH]", default="/scopes")
 def command(call: Call, path: str, depth: int, pins: Pins) -> None:
-    """Show the virtual view as a tree."""
+    """Show the virtual view, or a folder of it, as a tree; the pages of all scopes by default."""
     places = walk(call.view(pins), path, depth)
     if call.settings.json:
         entries = [{"path": place.path, **entry(place.name, place.node)} for place in places]
