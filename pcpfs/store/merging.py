@@ -251,7 +251,7 @@ class Settling:
         for commits in of:
             texts = text_at(self.shop.git, commits, path)
             base, one, other = [text or b"" for text in texts]
-            if one and other:
+            if one and other and len({base, one, other}) == 3:
                 yield base, one, other
 
     def _keep_texts(
