@@ -43,8 +43,8 @@ class FailingCalls:
         self.made = 0
 
     def arm(self, at: int) -> None:
-        """The call number `at` from here on is the one."""
-        self._at = self.made + at
+        """Count anew: the call number `at` from here on is the one."""
+        self.made, self._at = 0, at
 
     def create(self, path: str, data: Bytes) -> None:
         if self._fails() and self._tears:
@@ -107,13 +107,13 @@ class PowerCut:
         self._inner = inner
         self._at = at
         self._syncs_all = syncs_all
-        self._made = 0
+        self.made = 0
         self._soft: set[str] = set()
         self._undo: list[tuple[str, Callable[[], object]]] = []
 
     def arm(self, at: int) -> None:
-        """The call number `at` from here on is the one."""
-        self._at = self._made + at
+        """Count anew: the call number `at` from here on is the one."""
+        self.made, self._at = 0, at
 
     def create(self, path: str, data: Bytes) -> None:
         self._count()
@@ -167,8 +167,8 @@ class PowerCut:
                 undo()
 
     def _count(self) -> None:
-        self._made += 1
-        if self._made >= self._at:
+        self.made += 1
+        if self.made >= self._at:
             raise PowerWentOut
 
     def _undoing(self, path: str, undo: Callable[[], object]) -> None:

@@ -11,6 +11,9 @@ from pcpfs.provider.candidate import Form, Offer
 _LEAST_TOKENS = 8
 """With fewer tokens left nothing worth reading fits."""
 
+_SMALL = 64
+"""So many tokens are nobody's loss."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -39,8 +42,9 @@ class _Seat:
 def fit(offers: Iterable[Offer], max_frames: int, max_tokens: int) -> Fitted:
     """Take offers in order, each in the best form that fits.
 
-    One offer gets at most half of the tokens at first, so that a giant does not crowd out all
-    others; what is left in the end makes forms better, best offers first. Lines are shown once.
+    At first a whole gets at most half of the tokens and a fragment its share, so that a giant does
+    not crowd out all others; what is left in the end makes forms better, best offers first. Lines
+    are shown once.
     """
     table = _Table(max_frames, max_tokens)
     is_full = table.is_full
@@ -77,8 +81,13 @@ class _Table:
         usable = self._apart(offer, None)
         if not usable:
             return
-        limit = min(self._left, max(self._max_tokens // 2, _LEAST_TOKENS))
-        self._place(_Seat(offer, None), self._best(offer, usable, limit))
+        modest = [n for n in usable if self._is_modest(offer.forms[n])]
+        self._place(_Seat(offer, None), self._best(offer, modest or usable[-1:], self._left))
+
+    def _is_modest(self, form: Form) -> bool:
+        """Whether a form takes no more than it may before the others have had their turn."""
+        share = 2 if form.whole else self._max_frames
+        return form.frame.token_cost <= max(self._max_tokens // share, _SMALL)
 
     def _place(self, seat: _Seat, form: int | None) -> None:
         seat.form = form

@@ -30,8 +30,8 @@ from pcpfs.store.rows import PageRow
 
 NAME = "pcpfs"
 BY = f"{NAME}/{__version__}"
-AROUND = 8
-"""Lines before and after the ones to look at that a fragment shows too."""
+AROUND = (60, 24, 8, 0)
+"""Lines before and after the ones to look at that a fragment shows too: much, less, none."""
 
 FACT = "fact"
 """Pages with this tag are served as facts."""
@@ -130,17 +130,17 @@ class Framer:
             content,
         )
         frame = self._compacted(self.frame(subject, shape), shape)
-        yield Form(frame, _extent(subject, whole))
+        yield Form(frame, (symbol.lines[0], symbol.lines[0]))
 
     def _fragments(self, subject: Subject) -> Iterator[Form]:
-        """The lines to look at with some around them, then these alone."""
+        """The lines to look at, with many lines around them first, then with fewer."""
         text, page = subject.standing.text, subject.standing.page
         lines = subject.candidate.lines
         if lines is None:
             return
         bounds = _bounds(text, subject.symbol)
-        wide = (max(bounds[0], lines[0] - AROUND), min(bounds[1], lines[1] + AROUND))
-        for chosen in dict.fromkeys((wide, lines)):
+        around = [(max(bounds[0], lines[0] - n), min(bounds[1], lines[1] + n)) for n in AROUND]
+        for chosen in dict.fromkeys(around):
             if page.is_source and is_prose(page) and chosen == bounds:
                 continue  # that is the whole
             cut = text.lines(chosen)
