@@ -11,7 +11,7 @@ import hmac
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -36,6 +36,7 @@ OVERLAID = 48
 _OWNER = "owner"
 
 
+@cache
 def engine_named(name: str) -> SearchEngine:
     """The installed engine of that name."""
     for point in entry_points(group="pcpfs.indexes"):
