@@ -7,7 +7,10 @@ dropped here: a person may want them back (`git reflog`).
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from subprocess import Popen
+from typing import Self
 
 from pcpfs.git.process import Process
 from pcpfs.git.store import Git
@@ -36,6 +39,37 @@ def pack(git: Git) -> None:
     code, _, _ = _process(git).attempt("repack", "-d", "--geometric=2", "--quiet")
     if code != 0:  # a partial clone cannot; then only what is loose is packed
         _process(git).run("repack", "-d", "--quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Packing beside what this process does."""
+
+    process: Popen[bytes]
+
+    @classmethod
+    def start(cls, git: Git) -> Self:
+        process = _process(git).start("repack", "-d", "--geometric=2", "--quiet")
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        return cls(process)
+
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def end(self) -> None:
+        """Stop it: what it had not finished it leaves as it was."""
+        self.process.terminate()
+        self.process.wait()
+
+
+def loose_about(git: Git) -> int:
+    """About how many loose objects there are, from one of their 256 folders, as git itself does."""
+    try:
+        return 256 * len(os.listdir(git.common_dir / "objects" / "17"))
+    except FileNotFoundError:
+        return 0
 
 
 def write_commit_graph(git: Git) -> None:

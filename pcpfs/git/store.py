@@ -99,7 +99,7 @@ class Git(Junctions):
             before = self._head()
             commit, entries = self._import(before, text, wanted, merged)
             if refresh:
-                self._write_index(entries, commit)
+                self._index_commit(entries, commit)
             moved = self._move_branch(before, commit)
             # A person may have left the branch for another one meanwhile: there as well.
             if moved and self._head().ref == before.ref:
@@ -217,6 +217,10 @@ class Git(Junctions):
         if size < _SPLIT_FROM:
             return ("update-index",)
         return (*_SPLITTING, "update-index", "--split-index")
+
+    def _index_commit(self, entries: Sequence[Entry], commit: CommitId) -> None:
+        """The index agrees with a commit before the branch moves to it."""
+        self._write_index(entries, commit)
 
     def _write_index(self, entries: Sequence[Entry], commit: CommitId) -> None:
         none = "0" * len(commit)

@@ -20,6 +20,7 @@ from pcpfs.sources.roots import Root
 from pcpfs.sources.service import Done, Sources
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.sources.watch_tree import TreeWatch
+from pcpfs.store.upkeep import Upkeep
 
 _LONGEST_SLEEP = 1.0
 _EMPTY_MICROSECONDS = 2_000_000
@@ -50,6 +51,7 @@ class Watch:
         self._told = 0
         self._tree = TreeWatch(sources.store, sources.edits, tell, accept_removals=accept_removals)
         self.watcher = Watcher(without=[sources.store.path])
+        self._upkeep = Upkeep(sources.store)
 
     def run(self, names: list[str]) -> None:
         """Watch these roots (none named: all) and every `tree/`; returns after `stop` is set.
@@ -57,6 +59,7 @@ class Watch:
         roots = [root for root in self._sources.roots.named(names) if root.is_observer]
         self._watched = {root.path: _Watched(root) for root in roots}
         self._sources.warm()
+        self._sources.store.commit_late()
         self.watcher.start([*self._watched, *self._tree.folders()])
         try:
             for root in roots:
@@ -65,6 +68,7 @@ class Watch:
                 self._turn()
         finally:
             self.watcher.stop()
+            self._upkeep.end()
 
     def stop(self) -> None:
         """Let `run` return soon; may be called in a signal handler."""
@@ -73,7 +77,10 @@ class Watch:
 
     def _turn(self) -> None:
         """One round: hear what happened, then do what is due."""
-        for path, noticed in self.watcher.drain(self._patience()).items():
+        heard = self.watcher.drain(self._patience())
+        if not heard:
+            self._upkeep.turn()
+        for path, noticed in heard.items():
             if path in self._watched:
                 watched = self._watched[path]
                 watched.debounce = watched.debounce.noticed(

@@ -19,9 +19,6 @@ from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 
 MAINTENANCE_LOCK = "maintain.lock"
-WORTH_PACKING = 2_000
-"""Loose objects from which packing is worth its while: some 120 saves."""
-
 _CRASHED = "fast_import_crash_"
 _LONG_MICROSECONDS = 3_600_000_000
 _STEPS = 4

@@ -18,6 +18,7 @@ from pcpfs.clock import SystemClock, SystemEntropy
 from pcpfs.disk import Disk
 from pcpfs.errors import Busy, NotFound, PcpfsError, ReadOnly, Unavailable
 from pcpfs.git import Git
+from pcpfs.git.late_index import LateGit, lags
 from pcpfs.model.ids import StoreId, base32
 from pcpfs.model.pages import Principal
 from pcpfs.ports import Clock, Entropy, Progress
@@ -26,6 +27,7 @@ from pcpfs.store.catalog import Catalog
 from pcpfs.store.catalog_file import BUILD_LOCK, CatalogFile
 from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
+from pcpfs.store.index_lag import settle_index
 from pcpfs.store.intents import Intent, recover
 from pcpfs.store.local import LocalState
 from pcpfs.store.nested import store_at
@@ -147,7 +149,22 @@ class Store:
     def owner(self) -> Principal:
         return self.config.owner
 
+    def commit_late(self) -> None:
+        """Let git's index lag behind the commits of this process, for one that makes many (FACTS:
+        the index is the part of a commit that grows with the store). `close` and `settle_index`
+        bring it up to date; if neither comes, the next writer does."""
+        self.git = LateGit.open(self.path)
+
+    def settle_index(self) -> None:
+        """Bring git's index up to date, if it lags; Busy after the waiting time."""
+        if lags(self.git):
+            with self.disk.lock(self.local_folder / LOCK, self.wait):
+                settle_index(self.workshop, self.clock.now(), now=True)
+
     def close(self) -> None:
+        if isinstance(self.git, LateGit):
+            with suppress(Unavailable):  # the next writer does it
+                self.settle_index()
         self.catalog.close()
         self.local.close()
 
@@ -166,6 +183,7 @@ class Store:
     def writing(self, operation: str, actor: Principal) -> Iterator[Transaction]:
         """Hold the writer lock and see the newest state; Busy after the waiting time."""
         with self.disk.lock(self.local_folder / LOCK, self.wait):
+            settle_index(self.workshop, self.clock.now(), now=False)
             self.refresh(locked=True)
             transaction = Transaction(self.workshop, operation, actor, self.clock.now())
             transaction.carry_on(Intent.read(self.workshop))

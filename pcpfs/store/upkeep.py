@@ -1,0 +1,33 @@
+"""Upkeep in the idle moments of a process that goes on and on, so that no save waits for it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pcpfs.errors import Unavailable
+from pcpfs.git.maintenance import Packing, loose_about
+from pcpfs.store.store import Store
+
+WORTH_PACKING = 8_000
+"""Loose objects from which packing is worth its while: some 500 saves."""
+
+
+class Upkeep:
+    """Brings git's index up to date, and packs its objects, whenever nothing else is to do."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._packing: Packing | None = None
+
+    def turn(self) -> None:
+        """Nothing happens now. Where another process is at work the next idle moment will do."""
+        with suppress(Unavailable):
+            self._store.settle_index()
+        if self._packing is not None and self._packing.has_ended():
+            self._packing = None
+        if self._packing is None and loose_about(self._store.git) >= WORTH_PACKING:
+            self._packing = Packing.start(self._store.git)
+
+    def end(self) -> None:
+        if self._packing is not None:
+            self._packing.end()
