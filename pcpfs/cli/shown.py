@@ -66,7 +66,8 @@ def suspicion_lines(suspicions: Iterable[Suspicion]) -> Iterator[str]:
     for one in suspicions:
         when = f" at {one.closed_at}" if one.closed_at else ""
         what = styled(f"suspect: cites {safe(one.qualified_name)}", "red")
-        yield f"{what} in {safe(one.path)}, {safe(one.status)}{when}  {short(one.frame_id)}"
+        place = f"{one.root}/{one.path}" if one.root else one.path
+        yield f"{what} in {safe(place)}, {safe(one.status)}{when}  {short(one.frame_id)}"
 
 
 def _text_lines(content: bytes | None) -> Iterator[str]:

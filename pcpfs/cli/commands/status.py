@@ -48,7 +48,7 @@ def _lines(status: Status, everything: bool) -> Iterator[str]:
 
 
 def _left_out(skipped: Sequence[Skipped], most: int | None) -> Iterator[str]:
-    """The files that were not taken in: the first of them, and how many there are for what reason."""
+    """The files that were not taken in: the first of them, then how many for what reason."""
     for one in skipped[:most]:
         yield skipped_line(one)
     rest = Counter(one.reason for one in skipped[len(skipped) if most is None else most :])
