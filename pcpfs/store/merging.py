@@ -86,7 +86,10 @@ class Settling:
         judge = self._judge_of_history(before, head)
         touched = {c.path for c in changed} | set(restored)
         laid, edits = self._lay(touched, restored, candidates, judge)
-        changes = git.not_in_head({**restored, **self._tree(laid, candidates, edits)})
+        wanted = {**restored, **self._tree(laid, candidates, edits)}
+        if before is not None:
+            self._keep_dropped(before, head, judge.persons, wanted)
+        changes = git.not_in_head(wanted)
         if changes:
             message = f"tree: laid anew after git moved\n\n{OPERATION}: lay\n"
             head = git.commit(changes.items(), message, self.at)
@@ -267,14 +270,35 @@ class Settling:
         for path in sorted(persons):
             for other in theirs:
                 base = git.merge_base(ours, other)
-                blobs = [git.blobs_at(c, [path])[0] if c else None for c in (base, ours, other)]
-                text = next(git.contents(blobs[2:]))
-                if text is None or blobs[2] in blobs[:2] or self._is_known(text):
-                    continue
-                place = path if blobs[0] == blobs[1] else with_mark(path, str(blobs[2])[:8])
-                self.shop.disk.write(self.shop.root / place, text)
-                changes[place] = text
-                self.edits.append(place)
+                old, mine, text = text_at(git, (base, ours, other), path)
+                if text not in (old, mine):
+                    is_free = old == mine and self._there(path) in (None, mine)
+                    self._keep(path, text, changes, is_free=is_free)
+
+    def _keep_dropped(
+        self, before: CommitId, head: CommitId, persons: Iterable[str], changes: dict[str, Content]
+    ) -> None:
+        """The same for merges that git made, and dropped or blended such a text."""
+        git = self.shop.git
+        paths = sorted(persons)
+        merges = git.merges(before, head, MOST_MERGES) if paths else []
+        for merge in (merge for merge in merges if OPERATION not in merge.trailers):
+            base = git.merge_base(*merge.parents[:2])
+            for path in paths:
+                held = text_at(git, (base, merge.commit), path)
+                for text in text_at(git, merge.parents, path):
+                    if text not in held:
+                        self._keep(path, text, changes, is_free=False)
+
+    def _keep(
+        self, path: str, text: bytes | None, changes: dict[str, Content], *, is_free: bool
+    ) -> None:
+        if text is None or self._is_known(text):
+            return
+        place = path if is_free else with_mark(path, str(self.shop.git.name_of(text))[:8])
+        self.shop.disk.write(self.shop.root / place, text)
+        changes[place] = text
+        self.edits.append(place)
 
     def _is_known(self, text: bytes) -> bool:
         known = self.shop.catalog.query(

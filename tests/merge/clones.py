@@ -139,6 +139,21 @@ def driven_pull(clone: Clone) -> None:
     clone.open()
 
 
+def text_merges(clone: Clone) -> None:
+    """A clone of somebody whose git merges everything as text."""
+    forget_us(clone.path)
+    info = clone.path / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text("* merge\n")
+
+
+def pulled_as_text(clone: Clone) -> None:
+    clone.close()
+    text_merges(clone)
+    run(clone.path, "pull", "--quiet", "--no-rebase", "--no-edit", fails=True)
+    clone.open()
+
+
 def rebase_pull(clone: Clone) -> None:
     clone.plain("pull", "--quiet", "--rebase", fails=True)
 

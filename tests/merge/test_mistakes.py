@@ -11,8 +11,8 @@ from tests.merge.clones import (
     Family,
     agree,
     check_all_alike,
-    forget_us,
     plain_pull,
+    pulled_as_text,
     push,
     rebase_pull,
     run,
@@ -20,21 +20,6 @@ from tests.merge.clones import (
 )
 
 LONG = "".join(f"line {n} of a long text that git takes for the same file\n" for n in range(40))
-
-
-def text_merges(clone: Clone) -> None:
-    """A clone of somebody whose git merges everything as text."""
-    forget_us(clone.path)
-    info = clone.path / ".git" / "info"
-    info.mkdir(exist_ok=True)
-    (info / "attributes").write_text("* merge\n")
-
-
-def pulled_as_text(clone: Clone) -> None:
-    clone.close()
-    text_merges(clone)
-    run(clone.path, "pull", "--quiet", "--no-rebase", "--no-edit", fails=True)
-    clone.open()
 
 
 def payload_files(path: Path) -> list[Path]:

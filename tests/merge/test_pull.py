@@ -12,7 +12,18 @@ from pcpfs.errors import Conflict, NotFound, Unavailable
 from pcpfs.store.config import Config
 from pcpfs.store.remote import pull, push
 from pcpfs.store.store import Store
-from tests.merge.clones import Clone, Family, agree, check_all_alike, our_pull, plain_pull, run
+from tests.merge.clones import (
+    Clone,
+    Family,
+    agree,
+    check_all_alike,
+    driven_pull,
+    our_pull,
+    plain_pull,
+    pulled_as_text,
+    rebase_pull,
+    run,
+)
 from tests.store.workplace import ANNA
 
 CONFIG = "pcpfs.toml"
@@ -187,7 +198,7 @@ def test_what_a_person_committed_elsewhere_without_us_arrives(family: Family, wa
     assert one.session.payload(page) == b"text 1\ntext 2\ntext 3\n"
 
 
-@pytest.mark.parametrize("way", [our_pull, plain_pull])
+@pytest.mark.parametrize("way", [our_pull, plain_pull, driven_pull, pulled_as_text, rebase_pull])
 def test_it_is_kept_beside_a_revision_of_ours(family: Family, way) -> None:  # type: ignore[no-untyped-def]
     one = family.clones[0]
     page = one.write("text 1\ntext 2\ntext 3\n", path="x.md").page_id
