@@ -10,7 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
+import statistics
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
@@ -18,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.rows import Aim, Row, document, table
 from benchmarks.run import CACHE, machine
-from benchmarks.timing import median_seconds, run
+from benchmarks.timing import run
 from pcpfs.model.changes import Named, RevisionWritten
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace, TreePath
@@ -119,82 +122,128 @@ def fill(path: Path, size: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
-    """A name that is the same for every store; `aim` is the factor that it may grow by."""
+class Task:
+    """Something to do in a store; `aim` is the factor by which it may grow with the store."""
 
     name: str
-    seconds: float
+    action: Callable[[], object]
     aim: float | None = AIM
+    times: int | None = None
     note: str = ""
 
 
-def measured(path: Path, times: int) -> Iterator[Measurement]:
-    """One store, opened once as a server or watcher holds it."""
-    yield Measurement("open", median_seconds(lambda: Store.open(path).close(), times))
-    yield from in_session(path, times)
-    status = ("git", "status", "--porcelain")
-    first = run(status, path)
-    clean = "clean" if not first.output else f"{len(first.output.splitlines())} lines"
-    yield Measurement("git status", median_seconds(lambda: run(status, path), 3), None, clean)
+class Subject:
+    """One store, held open as a server or watcher holds it."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self.path = path
+        self.size = size
+        self.store = Store.open(path)
+        self.session = Session(self.store, ME)
+        self._chance = random.Random(size)
+        self._known = [
+            row[0] for row in self.store.catalog.query("SELECT page_id FROM page LIMIT 10000")
+        ]
+        self._fresh = count(10**9 + self.store.catalog.generation)
+
+    def tasks(self) -> tuple[Task, ...]:
+        """In this order; the same names for every store."""
+        return (
+            Task("first search", self.search, None, 1, "opens the indexes"),
+            Task("open", lambda: Store.open(self.path).close()),
+            Task("read a page", self.read),
+            Task("search, rare word", self.search),
+            Task("search, rare and common word", lambda: self.search(word(3)), None),
+            Task("search, common word", lambda: self.session.search(word(3)), None),
+            Task("write with commit, index at once", self.write, None),
+            Task("(from here on the index may lag)", self.store.commit_late, None, 1),
+            Task("write with commit, index lags", self.write),
+            Task("search after these writes", self.search),
+            Task("the index catches up", self.store.settle_index, None, 1, "once for all of these"),
+            Task("first git status", self.status, None, 1),
+            Task("git status", self.status, None, 3, "clean"),
+            Task("write after git status", self.write, None, 3),
+        )
+
+    def read(self) -> None:
+        assert self.session.payload(self._chance.choice(self._known))
+
+    def search(self, *also: str) -> None:
+        words = [rare(self._chance.randrange(500)), *also]
+        assert self.session.search(" ".join(words)).results
+
+    def write(self) -> None:
+        number = next(self._fresh)
+        draft = Draft(text(self._chance, number), "text/markdown")
+        self.session.write(scope(number), draft, path=f"new/{number}.md")
+
+    def status(self) -> None:
+        said = run(("git", "status", "--porcelain"), self.path).output
+        assert not said, said[:1000]
+
+    def close(self) -> None:
+        self.session.close()
+        self.store.close()
 
 
-def in_session(path: Path, times: int) -> Iterator[Measurement]:
-    chance = random.Random(times)
-    with Store.open(path) as store:
-        session = Session(store, ME)
-        known = [row[0] for row in store.catalog.query("SELECT page_id FROM page LIMIT 10000")]
-        fresh = count(10**9 + store.catalog.generation)
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an action took: time on the clock, and of processors (ours and our children's), which
+    other programs disturb less."""
 
-        def read() -> None:
-            assert session.payload(chance.choice(known))
+    seconds: float
+    processor: float
 
-        def search(*also: str) -> None:
-            words = [rare(chance.randrange(500)), *also]
-            assert session.search(" ".join(words)).results
-
-        def write() -> None:
-            number = next(fresh)
-            draft = Draft(text(chance, number), "text/markdown")
-            session.write(scope(number), draft, path=f"new/{number}.md")
-
-        def repeated(action: Callable[[], object]) -> float:
-            return median_seconds(action, times)
-
-        yield Measurement("first search", repeated_once(search), None, "loads the indexes")
-        yield Measurement("read a page", repeated(read))
-        yield Measurement("search, rare word", repeated(search))
-        yield Measurement("search, rare and common word", repeated(lambda: search(word(3))))
-        answers = "ten times as many hits"
-        common = repeated(lambda: session.search(word(3)))
-        yield Measurement("search, common word", common, None, answers)
-        yield Measurement("write with commit", repeated(write))
-        yield Measurement("search after these", repeated(search))
-        session.close()
+    @classmethod
+    def of(cls, action: Callable[[], object]) -> Cost:
+        before, start = processor_seconds(), time.perf_counter()
+        action()
+        return cls(time.perf_counter() - start, processor_seconds() - before)
 
 
-def repeated_once(action: Callable[[], object]) -> float:
-    return median_seconds(action, 1)
+def processor_seconds() -> float:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-def rows(wanted: Options) -> Iterator[Row]:
-    """The figures of the smallest store, and of the others beside them."""
-    smallest = wanted.sizes[0]
-    for size in wanted.sizes:
-        path = wanted.work / f"pages-{size}"
+def measured(subjects: Sequence[Subject], times: int) -> Iterator[Row]:
+    """Each task in all stores by turns, so that what else this machine does meets all alike."""
+    smallest = f"{subjects[0].size:,}"
+    for together in zip(*(subject.tasks() for subject in subjects), strict=True):
+        costs: list[list[Cost]] = [[] for _ in subjects]
+        runs = together[0].times or times
+        for _ in range(runs):
+            for task, found in zip(together, costs, strict=True):
+                found.append(Cost.of(task.action))
+        for subject, task, found in zip(subjects, together, costs, strict=True):
+            is_base = subject is subjects[0]
+            for kind in ("seconds", "processor"):
+                what = task.name if kind == "seconds" else f"{task.name}, cpu"
+                base = f"{what}, {smallest}"
+                aim = Aim(0, base, task.aim) if task.aim and not is_base else None
+                value = statistics.median(getattr(cost, kind) for cost in found)
+                name = f"{what}, {subject.size:,}"
+                yield Row(name, value, "s", runs, aim, "" if is_base else base, task.note)
+
+
+def rows(wanted: Options) -> list[Row]:
+    """All stores side by side."""
+    paths = {size: wanted.work / f"pages-{size}" for size in wanted.sizes}
+    for size, path in paths.items():
         fill(path, size)
-        for found in measured(path, wanted.times):
-            name, base = f"{found.name}, {size:,}", f"{found.name}, {smallest:,}"
-            compared = size != smallest
-            aim = Aim(0, base, found.aim) if compared and found.aim else None
-            yield Row(
-                name, found.seconds, "s", wanted.times, aim, base if compared else "", found.note
-            )
+    subjects = [Subject(path, size) for size, path in paths.items()]
+    try:
+        return list(measured(subjects, wanted.times))
+    finally:
+        for subject in subjects:
+            subject.close()
 
 
 def main(arguments: Sequence[str]) -> None:
     wanted = options(arguments)
     wanted.work.mkdir(parents=True, exist_ok=True)
-    found, facts = list(rows(wanted)), machine()
+    found, facts = rows(wanted), machine()
     print(", ".join(f"{key} {value}" for key, value in facts.items()), table(found), sep="\n\n")
     if wanted.json:
         wanted.json.write_text(json.dumps(document(found, facts), indent=1) + "\n")
