@@ -239,7 +239,8 @@ class Answer:
         if subject.candidate.graph:
             form = self._desk.around.neighbourhood(subject, framer)
             return iter([] if form is None else [form])
-        return framer.forms(subject, self._query.representation_preferences)
+        query = self._query
+        return framer.forms(subject, query.representation_preferences, query.max_tokens)
 
     def _is_wanted(self, frame: ContextFrame) -> bool:
         """Whether the kind was asked for (Q1), and the frame keeps every rule."""

@@ -51,6 +51,13 @@ class Subject:
     valid_from: Instant | None
     valid_to: Instant | None
 
+    @property
+    def size(self) -> int:
+        """How many bytes the whole has."""
+        if self.symbol is not None:
+            return self.symbol.bytes[1] - self.symbol.bytes[0]
+        return len(self.standing.text.raw)
+
 
 @dataclass(frozen=True, slots=True)
 class Form:

@@ -33,6 +33,9 @@ BY = f"{NAME}/{__version__}"
 AROUND = (60, 24, 8, 0)
 """Lines before and after the ones to look at that a fragment shows too: much, less, none."""
 
+_ROOMY = 8
+"""More bytes a token than any text has that was made shorter by its decoding."""
+
 FACT = "fact"
 """Pages with this tag are served as facts."""
 
@@ -84,13 +87,14 @@ class Framer:
         self._root_name = root_name
         self._edges = edges
 
-    def forms(self, subject: Subject, preferences: Sequence[str]) -> Iterator[Form]:
-        """All forms, the best first: the whole, its signature where the host takes that, and
-        fragments."""
-        found = {FULL: list(self._wholes(subject)), COMPACT: list(self._compacts(subject))}
-        wanted = [shape for shape in preferences if shape in found]
+    def forms(self, subject: Subject, preferences: Sequence[str], room: int) -> Iterator[Form]:
+        """All forms, the best first: the whole if it may find room (in tokens), its signature where
+        the host takes that, and fragments."""
+        makers = {FULL: self._wholes, COMPACT: self._compacts}
+        wanted = [shape for shape in preferences if shape in makers]
         for shape in dict.fromkeys([*wanted, FULL]):
-            yield from found[shape]
+            if shape == COMPACT or subject.size <= _ROOMY * room:
+                yield from makers[shape](subject)
         yield from self._fragments(subject)
 
     def name_of(self, subject: Subject) -> FrameName:

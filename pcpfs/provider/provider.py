@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from pcpfs import __version__
 from pcpfs.errors import BadMessage, InvalidInstant
 from pcpfs.model import cgp
-from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 
 if TYPE_CHECKING:
+    from pcpfs.model.answers import Pins
     from pcpfs.ports import AdapterRegistry
     from pcpfs.provider.answering import Desk
     from pcpfs.sources.roots import Root
@@ -73,7 +73,8 @@ class Provider:
 
     def verify(self, request: cgp.IdentityList) -> cgp.VerdictList:
         """A verdict for every identity, in the order asked (V1 to V4)."""
-        from pcpfs.provider.verdicts import judge  # noqa: PLC0415 (see `query`)
+        from pcpfs.model.answers import Pins  # noqa: PLC0415 (see `query`)
+        from pcpfs.provider.verdicts import judge  # noqa: PLC0415
 
         desk = self._desk(Pins())
         return cgp.VerdictList(verdicts=tuple(judge(desk, each) for each in request.frames))
@@ -105,6 +106,8 @@ class Provider:
 
 
 def _pins(query: cgp.ContextQuery) -> Pins:
+    from pcpfs.model.answers import Pins  # noqa: PLC0415 (the handshake comes first)
+
     if query.as_of is None:
         return Pins()
     try:

@@ -41,6 +41,7 @@ class Surroundings:
         self._roots = roots
         self._readable = readable
         self._until = until
+        self._edges: dict[str, tuple[FrameRelation, ...]] = {}
 
     def edges(self, standing: Standing) -> tuple[FrameRelation, ...]:
         """What a page says about others: what it cites, what it was made of, what it replaces."""
