@@ -12,7 +12,7 @@ from functools import partial
 
 from pcpfs.errors import Unavailable
 from pcpfs.git import CommitId, Content, LogEntry, Stored
-from pcpfs.model.ids import Digest, PageId
+from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
@@ -27,6 +27,7 @@ from pcpfs.store.judging import (
     wanted_of,
 )
 from pcpfs.store.kinds import Kind, kind_of
+from pcpfs.store.local import Base
 from pcpfs.store.refresh import catch_up, refold_paths
 from pcpfs.store.restoring import MOST_MERGES, Restoring
 from pcpfs.store.tree import Laid
@@ -272,8 +273,7 @@ class Settling:
                 base = git.merge_base(ours, other)
                 old, mine, text = text_at(git, (base, ours, other), path)
                 if text not in (old, mine):
-                    is_free = old == mine and self._there(path) in (None, mine)
-                    self._keep(path, text, changes, is_free=is_free)
+                    self._keep(path, old, text, changes)
 
     def _keep_dropped(
         self, before: CommitId, head: CommitId, persons: Iterable[str], changes: dict[str, Content]
@@ -285,28 +285,41 @@ class Settling:
         for merge in (merge for merge in merges if OPERATION not in merge.trailers):
             base = git.merge_base(*merge.parents[:2])
             for path in paths:
-                held = text_at(git, (base, merge.commit), path)
+                old, held = text_at(git, (base, merge.commit), path)
                 for text in text_at(git, merge.parents, path):
-                    if text not in held:
-                        self._keep(path, text, changes, is_free=False)
+                    if text not in (old, held):
+                        self._keep(path, old, text, changes)
 
     def _keep(
-        self, path: str, text: bytes | None, changes: dict[str, Content], *, is_free: bool
+        self, path: str, old: bytes | None, text: bytes | None, changes: dict[str, Content]
     ) -> None:
-        if text is None or self._is_known(text):
+        """Leave a text in place of what we laid, based on the revision that it goes on from; beside
+        it, if a person has another edit there."""
+        if text is None or self._revisions(text):
             return
-        place = path if is_free else with_mark(path, str(self.shop.git.name_of(text))[:8])
+        there = self._there(path)
+        if there is None or there == text or self._revisions(there):
+            known = self._revisions(old) if old is not None else []
+            laid = self.shop.tree.local.base(path)
+            base = next((b for b in known if laid and b[0] == laid.page_id), None)
+            if base is not None and old is not None:
+                page, revision = PageId(base[0]), RevisionId(base[1])
+                self.shop.tree.local.set_bases([Base(path, page, Digest.of(old), revision)], ())
+            place = path
+        else:
+            place = with_mark(path, str(self.shop.git.name_of(text))[:8])
         self.shop.disk.write(self.shop.root / place, text)
         changes[place] = text
         self.edits.append(place)
 
-    def _is_known(self, text: bytes) -> bool:
-        known = self.shop.catalog.query(
-            "SELECT 1 FROM revision JOIN page USING (page_id) "
-            "WHERE revision.digest = ? AND NOT is_source",
+    def _revisions(self, text: bytes) -> list[tuple[str, str]]:
+        """Pages and their revisions that hold a text."""
+        rows = self.shop.catalog.query(
+            "SELECT revision.page_id, revision.revision_id FROM revision "
+            "JOIN page USING (page_id) WHERE revision.digest = ? AND NOT is_source ORDER BY 1, 2",
             (Digest.of(text),),
         )
-        return bool(known)
+        return [(page, revision) for page, revision in rows]
 
     def _commit_merge(
         self,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.errors import Conflict, NotFound, Unavailable
+from pcpfs.sources.service import Sources
 from pcpfs.store.config import Config
 from pcpfs.store.remote import pull, push
 from pcpfs.store.store import Store
@@ -199,7 +200,7 @@ def test_what_a_person_committed_elsewhere_without_us_arrives(family: Family, wa
 
 
 @pytest.mark.parametrize("way", [our_pull, plain_pull, driven_pull, pulled_as_text, rebase_pull])
-def test_it_is_kept_beside_a_revision_of_ours(family: Family, way) -> None:  # type: ignore[no-untyped-def]
+def test_it_becomes_a_head_of_its_own_beside_ours(family: Family, way) -> None:  # type: ignore[no-untyped-def]
     one = family.clones[0]
     page = one.write("text 1\ntext 2\ntext 3\n", path="x.md").page_id
     push(one.store, ANNA)
@@ -210,7 +211,14 @@ def test_it_is_kept_beside_a_revision_of_ours(family: Family, way) -> None:  # t
     way(one)
     assert one.session.payload(page) == b"text 1, revised\ntext 2\ntext 3\n"
     assert b"text 1\ntext 2\ntext 3, edited\n" in one.tree().values()
-    assert b"text 1, revised\ntext 2\ntext 3\n" in one.tree().values()
+    with Sources(one.store, ANNA) as sources:
+        sources.sync()
+    assert len(one.session.manifest(page).heads) == 2
+    assert set(one.tree().values()) == {
+        b"text 1, revised\ntext 2\ntext 3\n",
+        b"text 1\ntext 2\ntext 3, edited\n",
+    }
+    assert one.status() == ""
 
 
 def test_without_a_remote_it_says_how_to_get_one(family: Family) -> None:
