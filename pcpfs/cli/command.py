@@ -38,6 +38,16 @@ def _shared(*names: str, **attributes: Any) -> click.Option:
     return click.Option(names, expose_value=False, callback=_remember, **attributes)
 
 
+class Seconds(click.FloatRange):
+    """A length of time; `nan` is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if seconds != seconds:  # noqa: PLR0124 (only nan differs from itself)
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return seconds
+
+
 def shared_options(*, writes: bool) -> list[click.Option]:
     """The options that are accepted before and after every command."""
     options = [
@@ -58,7 +68,7 @@ def shared_options(*, writes: bool) -> list[click.Option]:
     if writes:
         options.append(
             _shared(
-                "--wait", "wait", metavar="SECONDS", type=click.FloatRange(min=0),
+                "--wait", "wait", metavar="SECONDS", type=Seconds(min=0, max=1e9),
                 help="How long to wait for another writer; 30 if not given.",
             )
         )  # fmt: skip

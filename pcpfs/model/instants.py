@@ -60,7 +60,9 @@ class Instant:
         try:
             moment = datetime.fromisoformat(f"{day}T{clock}{offset}")
         except ValueError as error:
-            raise InvalidInstant(f"{text!r} is no instant: {error}") from error
+            raise InvalidInstant(
+                f"{text!r} is no instant of the calendar, or has no such zone"
+            ) from error
         if not _FIRST <= moment <= _LAST:
             raise InvalidInstant(f"{text!r} lies outside of the years 1 to 9999 in UTC")
         seconds = (moment - _EPOCH) // timedelta(seconds=1)

@@ -125,9 +125,9 @@ class Roots:
     def keep_cache(self, root: Root, cache: StatCache) -> None:
         cache.save(lambda raw: self._store.disk.write_volatile(self.cache_file(root), raw))
 
-    def counts(self, root: Root) -> tuple[int, int]:
-        """How many files and symbols hold now."""
-        query, root_id = self._store.catalog.query, root.root_id
+    def counts(self, root_id: str) -> tuple[int, int]:
+        """How many files and symbols of a root hold now, whoever observes it."""
+        query = self._store.catalog.query
         ((files,),) = query("SELECT count(*) FROM page WHERE root_id = ? AND is_open", (root_id,))
         ((symbols,),) = query(
             "SELECT count(*) FROM page JOIN frame USING (page_id) "
@@ -159,7 +159,10 @@ class Roots:
             raise Conflict(
                 f"the source {same.name!r} is {same.path}; choose another name with --root"
             )
-        unbound = [row for row in self._store.catalog.roots() if row.name == wanted.name]
+        name = wanted.name or _name_of(real)
+        bound = {root.root_id for root in roots}
+        rows = [row for row in self._store.catalog.roots() if row.root_id not in bound]
+        unbound = [row for row in rows if row.name == name and row.scope == wanted.namespace]
         return self._usable(self._root(unbound[0], real), wanted) if unbound else None
 
     def _usable(self, root: Root, wanted: Wanted) -> Root:

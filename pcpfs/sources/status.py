@@ -13,7 +13,6 @@ from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
-from pcpfs.store.rows import RootRow
 from pcpfs.store.session import IndexView, ScopeView, Session
 
 
@@ -78,7 +77,7 @@ def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterato
     synced = session.store.local.roots()
     for row in session.store.catalog.roots():
         root = bound.get(RootId(row.root_id))
-        files, symbols = _counts(session, roots, row, root)
+        files, symbols = roots.counts(row.root_id)
         last = synced[RootId(row.root_id)].synced_at if root else None
         yield RootView(
             root=row.name,
@@ -92,13 +91,6 @@ def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterato
             last_sync=None if last is None else Instant(last),
             state=_state(root),
         )
-
-
-def _counts(session: Session, roots: Roots, row: RootRow, root: Root | None) -> tuple[int, int]:
-    if root is not None:
-        return roots.counts(root)
-    files = session.store.catalog.pages("root_id = ? AND is_open", (row.root_id,))
-    return len(files), 0
 
 
 def _state(root: Root | None) -> str:
