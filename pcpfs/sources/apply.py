@@ -92,7 +92,8 @@ class Applier:
     """Applies plans to one root within a transaction of its caller.
 
     `cache` is what was known of the root's files before the scan that the plan is made from.
-    `flushed` is called whenever a part has become durable, before the rest goes on.
+    `flushed` is called whenever a part has become durable, before the rest goes on; a part has at
+    most `batch_files` files.
     """
 
     store: Store
@@ -102,6 +103,7 @@ class Applier:
     root: Root
     cache: StatCache
     flushed: Callable[[], None]
+    batch_files: int = BATCH_FILES
     applied: Applied = field(default_factory=Applied)
 
     def apply(
@@ -112,7 +114,7 @@ class Applier:
         for close in plan.close:
             self._close(close)
         done, total = 0, len(plan.observe)
-        for batch in _batches(plan.observe):
+        for batch in _batches(plan.observe, self.batch_files):
             read = list(self._read(batch, contents))
             seen = self.pool.extract([(c.candidate.path, c.data) for _, c in read])
             for observe, content in read:
@@ -247,10 +249,10 @@ def _since(
     return max(since, before.observation.valid_to or before.observation.valid_from), basis
 
 
-def _batches(observations: Iterable[Observe]) -> Iterator[list[Observe]]:
-    """Parts of at most BATCH_FILES files and about BATCH_BYTES bytes."""
+def _batches(observations: Iterable[Observe], files: int) -> Iterator[list[Observe]]:
+    """Parts of at most so many files and about BATCH_BYTES bytes."""
     waiting = iter(observations)
-    while part := list(islice(waiting, BATCH_FILES)):
+    while part := list(islice(waiting, files)):
         while part:
             size, count = 0, 0
             while count < len(part) and (not count or size < BATCH_BYTES):

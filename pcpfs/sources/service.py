@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
+from pcpfs.errors import Unavailable
 from pcpfs.git import renames
 from pcpfs.model.answers import RootReport, Skipped
 from pcpfs.model.ids import Digest, PageId
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
-from pcpfs.sources.apply import BATCH_BYTES, Applied, Applier
+from pcpfs.sources.apply import BATCH_BYTES, BATCH_FILES, Applied, Applier
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
 from pcpfs.sources.reading import read_stable
+from pcpfs.sources.reextract import ReextractReport, reextract
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
+from pcpfs.sources.statcache import StatCache
 from pcpfs.store.index_process import IndexProcess
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
@@ -51,15 +54,18 @@ class Done:
     root: Root
     applied: Applied
     report: RootReport
+    cache: StatCache | None = None
 
 
 class Sources:
     """The sources of one store. Only the clone that observes a root writes of it.
 
-    Holds worker processes: close it.
+    Holds worker processes: close it. Of a large tree every `batch_files` files become durable (and
+    are kept, whatever happens) by themselves.
     """
 
-    def __init__(self, store: Store, actor: Principal) -> None:
+    def __init__(self, store: Store, actor: Principal, *, batch_files: int = BATCH_FILES) -> None:
+        self._batch_files = batch_files
         self.store = store
         self.actor = actor
         self.roots = Roots(store)
@@ -129,6 +135,10 @@ class Sources:
             warnings=(*taken.warnings, *report.warnings),
         )
 
+    def reextract(self, progress: Progress | None = None) -> ReextractReport:
+        """Look at the bytes in the store again with newer adapters."""
+        return reextract(self.store, self.actor, self.registry, self._pool, progress)
+
     def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, SyncReport]:
         """Bring some paths of one root up to date (None: all), as `watch` does; indexes wait."""
         with self.store.writing("sync", self.actor) as transaction:
@@ -153,13 +163,20 @@ class Sources:
         known = self._known(root, settled)
         todo = self._planned(root, known, settled, contents)
         applier = Applier(
-            self.store, self.registry, self._pool, transaction, root, cache, self._index_beside
+            self.store,
+            self.registry,
+            self._pool,
+            transaction,
+            root,
+            cache,
+            self._index_beside,
+            self._batch_files,
         )
         applied = applier.apply(todo, contents, progress)
         missed = {skip.path for skip in applied.skipped if skip.reason is not Reason.NO_SYMBOLS}
         remembered = _without(settled, missed)
-        self.roots.keep_cache(root, cache.after(remembered, started))
-        return Done(root, applied, self._report(root, settled, todo, applied))
+        report = self._report(root, settled, todo, applied)
+        return Done(root, applied, report, cache.after(remembered, started))
 
     def _settle(self, root: Root, found: Scan) -> tuple[Scan, dict[str, bytes]]:
         """Read what has to be read; keep the bytes as far as memory is meant for it."""
@@ -226,12 +243,19 @@ class Sources:
                 ),
             )
             commit, warnings = committed.commit, committed.warnings
-        now = self.store.clock.now().microseconds
-        for item in done:
-            if item.report.state == "ok":
-                self.roots.note_sync(item.root, now, item.report.skipped)
+        with suppress(Unavailable):  # what is lost of it is found out at the next look
+            self._remember(done)
         reports = tuple(self._counted(item) for item in done)
         return SyncReport(reports, TreeReport(), commit, warnings)
+
+    def _remember(self, done: Sequence[Done]) -> None:
+        """What this machine knows of the files, once the store has it."""
+        now = self.store.clock.now().microseconds
+        for item in done:
+            if item.cache is not None:
+                self.roots.keep_cache(item.root, item.cache)
+            if item.report.state == "ok":
+                self.roots.note_sync(item.root, now, item.report.skipped)
 
     def _report(self, root: Root, found: Scan, todo: Plan, applied: Applied) -> RootReport:
         missing = any(skip.path == "" for skip in found.unreadable)
@@ -268,7 +292,7 @@ class Sources:
         return tuple(shown[path] for path in sorted(shown))
 
     def _counted(self, item: Done) -> RootReport:
-        files, symbols = self.roots.counts(item.root)
+        files, symbols = self.roots.counts(item.root.root_id)
         return replace(item.report, files=files, symbols=symbols)
 
     def _index_beside(self) -> None:
@@ -284,7 +308,7 @@ class Sources:
             self._indexer.finish()
             self._indexer = None
         if self.store.catalog.query("SELECT 1 FROM pending LIMIT 1"):
-            with closing(Session(self.store, self.actor)) as session:
+            with closing(Session(self.store, self.actor)) as session, suppress(Unavailable):
                 session.flush_indexes(progress)
 
 

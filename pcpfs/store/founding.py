@@ -58,9 +58,18 @@ def _clear(path: Path, disk: Disk) -> None:
         raise Conflict(f"{path} is a store already", path=str(path))
     ours = {".git", layout.DISPOSABLE, *generated_files()}
     others = {name for name in names - ours if not name.startswith(LITTER)}
-    if others or not (path / _MARK).is_file():
+    if others or not _is_marked(path):
         raise Conflict(f"{path} is not an empty folder; choose another one", path=str(path))
     disk.remove_tree(path / ".git")
     for name in sorted(names & set(generated_files())):
         disk.remove(path / name)
     disk.sweep(path)
+
+
+def _is_marked(path: Path) -> bool:
+    """An attempt was begun here, or was about to be."""
+    disposable = path / layout.DISPOSABLE
+    names = os.listdir(disposable) if disposable.is_dir() else []
+    only_litter = all(name.startswith(LITTER) for name in names)
+    nothing_else = os.listdir(path) == [layout.DISPOSABLE]
+    return os.path.basename(_MARK) in names or (only_litter and nothing_else)

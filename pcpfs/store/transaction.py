@@ -128,7 +128,7 @@ class Transaction:
 
     @property
     def is_empty(self) -> bool:
-        return not self._change_files
+        return not (self._change_files or self._done)
 
     def flush(self) -> None:
         """Make what was collected durable and known to the catalog; the commit comes later.

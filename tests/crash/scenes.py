@@ -16,6 +16,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.fsck import fsck
+from pcpfs.store.ingest import EventDraft
 from pcpfs.store.store import Store
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace
@@ -69,8 +70,6 @@ class Operation:
     name: str
     run: Callable[[Workplace, Scene], object]
     before: Callable[[Workplace, Scene], object] = lambda place, scene: None
-    is_one: bool = True
-    """All or nothing. Else each part of it counts by itself."""
 
 
 def furnished(folder: Path) -> Scene:
@@ -111,6 +110,28 @@ def change_the_sources(place: Workplace, scene: Scene) -> None:
         os.utime(file, ns=(moment, moment))
 
 
+class InParts(Sources):
+    """Two files a part, and nobody else who reads meanwhile."""
+
+    def _index_beside(self) -> None: ...
+
+
+def add_in_parts(place: Workplace, scene: Scene) -> object:
+    with InParts(place.store, ANNA, batch_files=2) as sources:
+        return sources.add(Wanted(scene.app, Namespace("project:app")))
+
+
+def many_sources(place: Workplace, scene: Scene) -> None:
+    for number in range(5):
+        (scene.app / f"fruit{number}.py").write_text(f"def fruit{number}(): ...\n")
+
+
+def ingest(place: Workplace, scene: Scene) -> object:
+    said = (f"# Event {n}\nnew apple {n}" for n in range(3))
+    events = [EventDraft(text.encode(), "text/markdown", key=text) for text in said]
+    return place.session.ingest("project:new", events)
+
+
 def sync(place: Workplace, scene: Scene) -> object:
     with Sources(place.store, ANNA) as sources:
         return sources.sync()
@@ -130,6 +151,7 @@ OPERATIONS = (
         lambda p, s: p.session.restore(named(p, "Two"), "right"),
         lambda p, s: p.session.tombstone(named(p, "Two"), "wrong"),
     ),
+    Operation("ingest", ingest),
     Operation("add", add),
     Operation("sync", sync, change_the_sources),
     Operation("reindex", lambda p, s: p.store.reindex()),
@@ -140,6 +162,8 @@ OPERATIONS = (
     ),
 )
 
+
+IN_PARTS = Operation("add-in-parts", add_in_parts, many_sources)
 
 State = dict[str, object]
 
