@@ -1,0 +1,220 @@
+"""A person at work, at random: whatever they do, nothing that they wrote is lost, an edit goes on
+from what its editor had, and in the end store and files agree."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from pcpfs.model.ids import Digest
+from pcpfs.store.catalog import decode_list
+from pcpfs.store.fsck import fsck
+from pcpfs.store.store import Store
+from pcpfs.store.take_edits import TreeReport
+from pcpfs.store.tree import all_wanted
+from tests.ports import CountingEntropy, SteppingClock
+from tests.store.workplace import ANNA, START, Workplace, draft
+from tests.tree.hands import TREE, Hands
+
+NAMES = ("a.md", "b.md", "notes/c.md", "notes/A.md")
+PICK = st.integers(0, 1000)
+
+
+@cache
+def template() -> Path:
+    """An empty store, closed."""
+    path = Path(tempfile.mkdtemp(prefix="pcpfs-person-")) / "store"
+    Store.init(path, owner=ANNA, clock=SteppingClock(START), entropy=CountingEntropy()).close()
+    return path
+
+
+class Person(RuleBasedStateMachine):
+    """`buffers` are, by file, the texts that it held since the person last saved it: an editor may
+    still show any of them. `expected` are texts saved since, with what their editor had before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="pcpfs-person-"))
+        shutil.copytree(template(), self.folder / "store")
+        self.place = Workplace.at(self.folder / "store")
+        self.hands = Hands(self.place)
+        self.numbers = itertools.count()
+        self.buffers: dict[str, list[bytes]] = {}
+        self.expected: dict[str, tuple[bytes, bytes]] = {}
+        self.stashed = False
+
+    def teardown(self) -> None:
+        self.sync()
+        assert fsck(self.place.store).ok
+        self.place.close()
+        shutil.rmtree(self.folder)
+
+    def line(self) -> bytes:
+        return b"line %d\n" % next(self.numbers)
+
+    def files(self) -> dict[str, bytes]:
+        return self.place.tree()
+
+    def chosen(self, pick: int) -> str:
+        names = sorted(self.files())
+        return names[pick % len(names)]
+
+    def saved(self, name: str, before: bytes, text: bytes) -> None:
+        self.hands.save(name, text)
+        if name in self.buffers:
+            self.expected[name] = (before, text)
+
+    def forget(self) -> None:
+        """Git was at work: what editors have is anybody's guess."""
+        self.buffers, self.expected = {}, {}
+
+    @initialize()
+    def begin(self) -> None:
+        for name in NAMES[:3]:
+            self.hands.save(name, b"".join(self.line() for _ in range(4)))
+        self.sync()
+
+    @rule(name=st.sampled_from(NAMES))
+    def create(self, name: str) -> None:
+        if name not in self.files():
+            self.hands.save(name, b"".join(self.line() for _ in range(4)))
+            self.buffers.pop(name, None)
+
+    @precondition(lambda self: self.files())
+    @rule(pick=PICK)
+    def edit(self, pick: int) -> None:
+        name = self.chosen(pick)
+        if name not in self.expected:
+            text = self.files()[name]
+            self.saved(name, text, text + self.line())
+
+    @precondition(lambda self: self.files())
+    @rule(pick=PICK, age=PICK)
+    def save_from_an_old_buffer(self, pick: int, age: int) -> None:
+        name = self.chosen(pick)
+        buffers = self.buffers.get(name, ())
+        if buffers and name not in self.expected:
+            text = buffers[age % len(buffers)]
+            self.saved(name, text, text + self.line())
+
+    @precondition(lambda self: self.files())
+    @rule(pick=PICK, name=st.sampled_from(NAMES))
+    def move(self, pick: int, name: str) -> None:
+        old = self.chosen(pick)
+        self.hands.move(old, name)
+        for known in (self.buffers, self.expected):
+            known.pop(old, None)
+            known.pop(name, None)
+
+    @precondition(lambda self: self.files())
+    @rule(pick=PICK)
+    def remove(self, pick: int) -> None:
+        name = self.chosen(pick)
+        self.hands.remove(name)
+        self.buffers.pop(name, None)
+        self.expected.pop(name, None)
+
+    @rule(pick=PICK)
+    def an_agent_revises(self, pick: int) -> None:
+        pages = self.place.store.catalog.pages("lifecycle = 'active'")
+        if pages:
+            page = pages[pick % len(pages)]
+            text = self.place.session.payload(page.page_id) + self.line()
+            heads = self.place.session.manifest(page.page_id).heads[:1]
+            self.place.session.revise(page.page_id, draft(text), expect=heads)
+            self.note_buffers()
+
+    def note_buffers(self) -> None:
+        """Whoever looks at a file now has this text."""
+        for name, text in self.files().items():
+            known = self.buffers.get(name)
+            if known and name not in self.expected and text != known[-1]:
+                known.append(text)
+
+    @rule()
+    def commit(self) -> None:
+        self.hands.git("commit", "-qam", "by hand")
+
+    @rule()
+    def stash_or_pop(self) -> None:
+        if self.stashed:
+            self.stashed = not self.hands.git("stash", "pop", "-q")
+        else:
+            self.hands.git("stash", "-q")
+            self.stashed = self.place.git("stash", "list") != ""
+        self.forget()
+
+    @precondition(lambda self: self.files())
+    @rule(pick=PICK, back=st.integers(1, 3))
+    def check_out_an_older_file(self, pick: int, back: int) -> None:
+        path = f"scopes/project/a/tree/{self.chosen(pick)}"
+        self.hands.git("checkout", "-q", f"HEAD~{back}", "--", path)
+        self.forget()
+
+    @rule(notes=st.booleans())
+    def lose(self, notes: bool) -> None:
+        """The catalog, and perhaps what we know of the files."""
+        self.place.close()
+        shutil.rmtree(self.place.path / ".pcpfs")
+        if notes:
+            shutil.rmtree(self.place.path / ".git/pcpfs")
+            self.forget()
+        self.place = self.place.reopened()
+        self.hands = Hands(self.place)
+
+    @rule()
+    def sync(self) -> None:
+        before = self.files()
+        first = self.hands.taken(accept_removals=True).report
+        assert first.left == ()
+        assert self.hands.taken().report == TreeReport()
+        known = {
+            digest for (digest,) in self.place.store.catalog.query("SELECT digest FROM revision")
+        }
+        lost = [name for name, text in before.items() if Digest.of(text) not in known]
+        assert lost == []
+        self.check_agreement()
+        self.check_parents()
+        self.expected = {}
+        self.buffers = {name: [text] for name, text in self.files().items()}
+
+    def check_agreement(self) -> None:
+        wanted = all_wanted(self.place.store.catalog)
+        names = {path.removeprefix(TREE): goal.digest for path, goal in wanted.items()}
+        assert {name: Digest.of(text) for name, text in self.files().items()} == names
+        unmerged = self.place.git("ls-files", "-u")
+        assert unmerged or self.place.git("status", "--porcelain") == ""
+
+    def check_parents(self) -> None:
+        for name, (before, text) in self.expected.items():
+            parents = self.parents_of(text)
+            assert parents == {Digest.of(before)}, name
+
+    def parents_of(self, text: bytes) -> set[Digest]:
+        """The texts that a text goes on from."""
+        query = self.place.store.catalog.query
+        rows = query(
+            "SELECT parents FROM span JOIN revision USING (revision_id) WHERE digest = ?",
+            (Digest.of(text),),
+        )
+        found = [parent for (parents,) in rows for parent in decode_list(parents)]
+        one = "SELECT digest FROM revision WHERE revision_id = ?"
+        return {Digest(query(one, (parent,))[0][0]) for parent in found}
+
+
+TestPerson: Callable[..., None] = Person.TestCase
+TestPerson.settings = settings(  # type: ignore[attr-defined]
+    max_examples=12,
+    stateful_step_count=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
