@@ -27,6 +27,7 @@ _TIER = 4096.0  # how the ranking scales what comes within a tier
 _HALF = 10.0
 _MOST_PARTS = 6
 _SPARE = 4
+_MOST_ANCHORS = 32
 
 _AUTHORED = {FrameKind.MEMORY, FrameKind.FACT, FrameKind.EPISODE}
 
@@ -131,6 +132,11 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace('"', " ")
 
 
+def _is_unicode(text: str) -> bool:
+    """Whether this can be the name of anything: some text, no half characters."""
+    return bool(text.strip()) and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
 class Anchors:
     """From what a host calls a place to the page or the symbol there."""
 
@@ -141,8 +147,10 @@ class Anchors:
         self._pins = pins
 
     def places(self, anchors: Sequence[str]) -> tuple[Anchor, ...]:
-        """The anchors that mean something here, in order."""
-        found = (self._place(anchor) for anchor in dict.fromkeys(anchors) if anchor.strip())
+        """The anchors that mean something here, in order; those beyond the first 32 are not looked
+        for."""
+        given = [anchor for anchor in dict.fromkeys(anchors) if _is_unicode(anchor)]
+        found = map(self._place, given[:_MOST_ANCHORS])
         return tuple(place for place in found if place is not None)
 
     def _place(self, given: str) -> Anchor | None:
