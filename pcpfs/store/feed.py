@@ -20,10 +20,12 @@ from dataclasses import dataclass, replace
 from pcpfs.errors import Corrupt, NotFound, PcpfsError, UsageError
 from pcpfs.git import CommitId
 from pcpfs.model.changes import Change, Closed, Event, Named, Observed, RevisionWritten
+from pcpfs.model.events import change_of
 from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
+from pcpfs.store.event_lines import event_rows
 from pcpfs.store.intents import Intent
 from pcpfs.store.store import Store
 
@@ -187,14 +189,24 @@ class Feed:
                 f"this cursor stands at {before[:12]}, which is not here: the history was "
                 f"rewritten, or it is another store's; read from the beginning (--since {NOWHERE})"
             ) from error
-        found = (_change_of(item.path) for item in changed if item.status == "A")
-        return frozenset(change for change in found if change is not None)
+        return frozenset(
+            change for item in changed if item.status == "A" for change in self._in(item.path)
+        )
 
     def _uncommitted(self) -> frozenset[str]:
         """Changes that were written and wait for their commit: they come with it."""
         intent = Intent.read(self._store.workshop)
-        found = map(_change_of, intent.paths if intent else ())
-        return frozenset(change for change in found if change is not None)
+        paths = intent.paths if intent else ()
+        return frozenset(change for path in paths for change in self._in(path))
+
+    def _in(self, path: str) -> Iterator[ChangeId]:
+        """The changes that a file holds: one, or as many as a segment has events."""
+        if layout.segment_of(path):
+            rows = event_rows(self._store.catalog, "segment = ?", path)
+            yield from (change_of(RevisionId(row.revision_id)) for row in rows)
+        change = _change_of(path)
+        if change is not None:
+            yield change
 
     def _entry(self, row: _Row, cursor: Cursor, commit: str) -> FeedEntry:
         body = self._body(row, commit)

@@ -45,6 +45,8 @@ def fits(path: str, raw: bytes) -> bool:
     stem = name.removesuffix(".json")
     if "/payloads/" in f"{folder}/":
         return hashlib.sha256(raw).hexdigest() == name
+    if layout.segment_of(path):
+        return hashlib.sha256(raw).hexdigest() == name.removesuffix(".jsonl")
     if ChangeId.pattern.fullmatch(stem):
         return ChangeId.of(raw) == stem
     if RevisionId.pattern.fullmatch(stem):

@@ -22,12 +22,16 @@ def catalog_at(shop: Workshop, moment: Instant) -> Catalog:
     pinned = Catalog.create(Path(":memory:"))
     shop.catalog.db.backup(pinned.db)
     later = pinned.query(
-        "SELECT DISTINCT page_id, scope FROM change WHERE at > ?", (moment.microseconds,)
+        "SELECT page_id, scope, min(at) <= ?1 FROM change GROUP BY page_id, scope "
+        "HAVING max(at) > ?1",
+        (moment.microseconds,),
     )
     with pinned.writing():
-        for page, scope in later:
+        for page, scope, was_known in later:
             namespace = Namespace(scope)
-            if page is None:
+            if page is not None and not was_known:
+                pinned.remove_page(page)
+            elif page is None:
                 _refold_scope(shop, pinned, namespace, moment)
             else:
                 _refold_page(shop, pinned, namespace, PageId(page), moment=moment)
