@@ -18,12 +18,27 @@ _BROKEN = """
           AND frame.valid_to IS NULL
     )
     AND NOT EXISTS (
+        SELECT 1 FROM frame AS older JOIN page ON page.page_id = older.page_id
+        WHERE older.frame_id = relation.to_frame AND older.digest = relation.to_digest
+          AND older.valid_from = older.valid_to
+          AND (
+            (page.is_open AND page.revision_id = older.revision_id)
+            OR EXISTS (
+                SELECT 1 FROM frame WHERE frame.frame_id = older.frame_id
+                  AND frame.valid_to IS NULL AND frame.valid_from <= older.valid_from
+            )
+          )
+    )
+    AND NOT EXISTS (
         SELECT 1 FROM relation AS later
         WHERE later.from_page = relation.from_page AND later.to_frame = relation.to_frame
           AND (later.created_at, later.relation_id) > (relation.created_at, relation.relation_id)
     )
 """
-"""A citation of a digest that no longer holds, and that no later citation of the frame replaced."""
+"""A citation of a digest that no longer holds, and that no later citation of the frame replaced.
+
+What an older adapter saw in bytes that are still there (a run of no length) holds as well.
+"""
 
 
 def suspicions(catalog: Catalog, page_id: str) -> tuple[Suspicion, ...]:

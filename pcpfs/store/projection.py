@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from pcpfs.errors import Corrupt, InvalidName
-from pcpfs.model.frames import Extraction, Frame, file_frame, frame_ids
+from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.front import About, read_front
 from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
@@ -218,29 +219,48 @@ class _Seen:
         rows = []
         for run in found:
             last = timeline[run.last]
-            symbol = self.frames(last)[run.frame].symbol
-            doc_a, doc_b = symbol.doc_bytes or (None, None)
+            row = self._frame_row(last, run.frame, run.valid_from, run.valid_to)
+            is_file = row.kind == FILE_KIND
             rows.append(
-                FrameRow(
-                    run.frame,
-                    run.digest,
-                    self._state.page,
-                    last.revision,
-                    run.valid_from.microseconds,
-                    _microseconds(run.valid_to),
-                    symbol.kind,
-                    symbol.name,
-                    symbol.qualified_name,
-                    symbol.signature,
-                    symbol.doc,
-                    *symbol.lines,
-                    *symbol.bytes,
-                    doc_a,
-                    doc_b,
-                    None if symbol.kind == "file" else self._document_key(last, run.frame),
-                )
+                row._replace(doc_key=None if is_file else self._document_key(last, run.frame))
             )
-        return tuple(rows)
+        return (*rows, *self._seen_otherwise())
+
+    def _seen_otherwise(self) -> Iterator[FrameRow]:
+        """Frames as an older adapter saw them in the same bytes: they hold for no time, but what
+        cites them still means the same (CASES)."""
+        for before, after in pairwise(self._state.timeline):
+            same = (before.revision, before.valid_from) == (after.revision, after.valid_from)
+            if same and before.adapter != after.adapter:
+                now = {(f, frame.symbol.digest) for f, frame in self.frames(after).items()}
+                for frame_id, frame in self.frames(before).items():
+                    if (frame_id, frame.symbol.digest) not in now:
+                        start = before.valid_from
+                        yield self._frame_row(before, frame_id, start, start)
+
+    def _frame_row(
+        self, seen: Observation, frame: FrameId, valid_from: Instant, valid_to: Instant | None
+    ) -> FrameRow:
+        symbol = self.frames(seen)[frame].symbol
+        doc_a, doc_b = symbol.doc_bytes or (None, None)
+        return FrameRow(
+            frame,
+            symbol.digest,
+            self._state.page,
+            seen.revision,
+            valid_from.microseconds,
+            _microseconds(valid_to),
+            symbol.kind,
+            symbol.name,
+            symbol.qualified_name,
+            symbol.signature,
+            symbol.doc,
+            *symbol.lines,
+            *symbol.bytes,
+            doc_a,
+            doc_b,
+            None,
+        )
 
     def _document_key(self, observation: Observation, frame: FrameId) -> str:
         """From the frame and all that its document says, documentation outside of it included."""
