@@ -180,7 +180,10 @@ class Settling:
         verdict = judge.verdict(candidates | set(wanted), wanted)
         self.edits += verdict.edits
         tree.local.note_undone(path for path in verdict.seen.bases if path in judge.persons)
-        return tree.lay(catalog, pages, claims, verdict.seen, moved=True), verdict.edits
+        laid = tree.lay(catalog, pages, claims, verdict.seen, moved=True)
+        gone = [b for p in candidates if (b := tree.local.base(p)) and not catalog.page(b.page_id)]
+        tree.local.set_bases((), [b.path for b in gone if tree.state(b.path) is None])
+        return laid, verdict.edits
 
     def _fold(self, touched: Iterable[str]) -> list[tuple[str, str]]:
         """Fold what these files belong to, and pages that could not be read without them."""
