@@ -27,7 +27,7 @@ from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Content
 from pcpfs.store import layout
-from pcpfs.store.event_lines import event_rows
+from pcpfs.store.event_lines import event_places
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import PageRow, SpanRow
 from pcpfs.store.store import Store
@@ -162,10 +162,10 @@ class Looking:
 
     def _event_line(self, span: SpanRow) -> Evidence | None:
         """The line of its segment that an event stands on."""
-        for row in event_rows(self._reader.catalog, "revision_id = ?", span.revision_id):
-            path = self._store.path / row.segment
+        for row in event_places(self._reader.catalog, "revision_id = ?", span.revision_id):
+            path = self._store.path / row.path
             try:
-                text = Text(self._store.objects.read(row.segment))
+                text = Text(self._store.objects.read(row.path))
             except NotFound:
                 continue
             line = text.line_of(row.start)

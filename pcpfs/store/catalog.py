@@ -29,10 +29,11 @@ from pcpfs.store.rows import (
     RevisionRow,
     RootRow,
     ScopeRow,
+    SegmentRow,
     SpanRow,
 )
 
-CATALOG_VERSION = "6"
+CATALOG_VERSION = "7"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -65,6 +66,7 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("document", DocumentRow, "key"),
     ("pending", Pending, "scope, past, key"),
     ("damage", Damage, "page_id"),
+    ("segment", SegmentRow, "segment"),
     ("event", EventRow, "revision_id, segment"),
     ("follow", FollowRow, "followed, revision_id"),
     ("latest_event", LatestEventRow, "scope, revision_id"),
@@ -97,9 +99,8 @@ _INDEXES = (
     "document (page_id)",
     "event (segment, start)",
     "event (page_id)",
-    "event (scope, digest)",
-    "event (scope, segment)",
-    "follow (revision_id)",
+    "event (digest)",
+    "segment (scope)",
     "page (scope) WHERE is_event AND lifecycle <> 'active'",
 )
 

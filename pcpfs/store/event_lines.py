@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from pcpfs.errors import NotFound, PcpfsError, Unavailable
 from pcpfs.model.changes import Change
@@ -13,7 +15,16 @@ from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Revision
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.rows import EventRow
+
+
+class Place(NamedTuple):
+    """Where the line of an event stands."""
+
+    revision_id: str
+    page_id: str
+    path: str
+    start: int
+    length: int
 
 
 class EventLines:
@@ -31,7 +42,7 @@ class EventLines:
 
     def payload(self, namespace: Namespace, digest: Digest) -> bytes | None:
         """Bytes that some event of a scope holds; None if none does."""
-        line = self._first("scope = ? AND digest = ?", namespace, digest)
+        line = self._first("digest = ? AND scope = ?", digest, namespace)
         return None if line is None else line.content
 
     def change(self, change: ChangeId) -> Change | None:
@@ -55,7 +66,7 @@ class EventLines:
     def segment_of(self, revision: str) -> str | None:
         """The path of a segment that holds an event."""
         rows = self._rows("revision_id = ?", revision)
-        return rows[0].segment if rows else None
+        return rows[0].path if rows else None
 
     def _first(self, condition: str, *parameters: str) -> EventLine | None:
         """The first of these lines that can be read; the error of the last if none can."""
@@ -69,30 +80,47 @@ class EventLines:
             raise trouble
         return None
 
-    def _rows(self, condition: str, *parameters: str) -> list[EventRow]:
-        return event_rows(self._catalog(), condition, *parameters)
+    def _rows(self, condition: str, *parameters: str) -> list[Place]:
+        return event_places(self._catalog(), condition, *parameters)
 
-    def read(self, row: EventRow) -> EventLine:
+    def read(self, place: Place) -> EventLine:
         """The line at a place, checked; a PcpfsError where it cannot be read."""
-        path = f"{self._root}/{row.segment}"
         try:
-            with open(path, "rb") as file:
-                file.seek(row.start)
-                raw = file.read(row.length)
+            with open(f"{self._root}/{place.path}", "rb") as file:
+                file.seek(place.start)
+                raw = file.read(place.length)
         except FileNotFoundError as error:
-            raise NotFound(f"{row.segment} is missing from the store; run pcpfs fsck") from error
+            raise NotFound(f"{place.path} is missing from the store; run pcpfs fsck") from error
         except OSError as error:
-            raise Unavailable(f"cannot read {row.segment} ({error.strerror})") from error
-        return EventLine.decode(raw, f"{row.segment} at byte {row.start}")
+            raise Unavailable(f"cannot read {place.path} ({error.strerror})") from error
+        return EventLine.decode(raw, f"{place.path} at byte {place.start}")
 
 
-def event_rows(catalog: Catalog, condition: str, *parameters: str) -> list[EventRow]:
-    """Places of events for which a condition over the columns of `event` holds, in order of
-    segment and place."""
+def event_places(catalog: Catalog, condition: str, *parameters: str) -> list[Place]:
+    """Places of events for which a condition over the columns of `event` and `segment` holds, in
+    order of path and place."""
     rows = catalog.query(
-        f"SELECT * FROM event WHERE {condition} ORDER BY segment, start", parameters
+        "SELECT revision_id, page_id, path, start, length FROM event JOIN segment USING (segment) "
+        f"WHERE {condition}",
+        parameters,
     )
-    return [EventRow(*row) for row in rows]
+    return sorted((Place(*row) for row in rows), key=lambda place: (place.path, place.start))
+
+
+def places_in(catalog: Catalog, path: str) -> list[Place]:
+    """The places in the segment at a path."""
+    return event_places(catalog, "segment = ?", segment_key(path))
+
+
+def segment_key(path: str) -> str:
+    """What the catalog calls a segment: shorter than its path, and the same in every catalog."""
+    return hashlib.sha256(path.encode()).hexdigest()[:32]
+
+
+def segments_of(catalog: Catalog, namespace: Namespace) -> list[str]:
+    """The paths of the segments of a scope, sorted."""
+    asked = "SELECT path FROM segment WHERE scope = ? ORDER BY path"
+    return [path for (path,) in catalog.query(asked, (namespace,))]
 
 
 def latest_events(catalog: Catalog, namespace: Namespace) -> Iterator[RevisionId]:

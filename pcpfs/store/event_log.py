@@ -14,9 +14,8 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.event_lines import EventLines, event_rows
+from pcpfs.store.event_lines import EventLines, Place, places_in, segments_of
 from pcpfs.store.intents import INTENT
-from pcpfs.store.rows import EventRow
 from pcpfs.store.session import Session
 
 
@@ -54,7 +53,10 @@ class EventLog:
     def count(self) -> int:
         """How many events were ever taken in; withdrawn ones are among them."""
         catalog = self._session.reader(Pins()).catalog
-        asked = "SELECT count(DISTINCT revision_id) FROM event WHERE scope = ?"
+        asked = (
+            "SELECT count(DISTINCT revision_id) FROM event JOIN segment USING (segment) "
+            "WHERE scope = ?"
+        )
         ((count,),) = catalog.query(asked, (self._namespace,))
         return int(count)
 
@@ -83,8 +85,7 @@ class EventLog:
         return self._looked(catalog)
 
     def _looked(self, catalog: Catalog) -> News | None:
-        asked = "SELECT DISTINCT segment FROM event WHERE scope = ? ORDER BY 1"
-        there = [path for (path,) in catalog.query(asked, (self._namespace,))]
+        there = segments_of(catalog, self._namespace)
         withdrawn = self._now_withdrawn(catalog)
         is_anew = withdrawn != self._withdrawn or not self._told.keys() <= set(there)
         new = {path: tuple(self._read(path)) for path in there if path not in self._told}
@@ -104,7 +105,7 @@ class EventLog:
         """The sound lines of a segment. One that is what its name says is not checked line by line
         again: the catalog knows of none but sound ones."""
         store = self._session.store
-        rows = event_rows(store.catalog, "segment = ?", path)
+        rows = places_in(store.catalog, path)
         try:
             raw = store.disk.read(Path(store.path, path))
         except (FileNotFoundError, PcpfsError):
@@ -116,7 +117,7 @@ class EventLog:
             if value is not None:
                 yield self._record(value)
 
-    def _one(self, row: EventRow) -> Any:
+    def _one(self, row: Place) -> Any:
         store = self._session.store
         try:
             return json.loads(EventLines(store.path, lambda: store.catalog).read(row).encode())

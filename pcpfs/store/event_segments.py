@@ -16,10 +16,10 @@ from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, Damage
-from pcpfs.store.event_lines import event_rows
+from pcpfs.store.event_lines import places_in, segment_key
 from pcpfs.store.fold import fold_page
 from pcpfs.store.projection import Bodies, page_rows
-from pcpfs.store.rows import EventRow, FollowRow, PageRows
+from pcpfs.store.rows import EventRow, FollowRow, PageRows, SegmentRow
 from pcpfs.store.workshop import Workshop, bodies, refold
 
 
@@ -86,7 +86,7 @@ def refold_segments(shop: Workshop, paths: Iterable[str]) -> None:
         namespace = layout.segment_of(path)
         if namespace is None:
             continue
-        before = {PageId(row.page_id) for row in event_rows(shop.catalog, "segment = ?", path)}
+        before = {PageId(row.page_id) for row in places_in(shop.catalog, path)}
         _forget(shop.catalog, path, namespace)
         found = _found(shop, path, namespace)
         take_in(shop, found)
@@ -158,27 +158,28 @@ def _bodies(
 
 def _place(catalog: Catalog, found: Segment) -> None:
     """Say where the lines are, what they follow, and which of them none follows."""
+    if not found.lines:
+        return
+    key = segment_key(found.path)
     events: list[EventRow] = []
     follows: list[FollowRow] = []
     for line, start, length in found.lines:
         body = line.revision
         digest = body.payload.ref if body.payload and line.content is not None else None
-        events.append(
-            EventRow(
-                line.revision_id, found.path, body.page, found.namespace, digest, start, length
-            )
-        )
+        events.append(EventRow(line.revision_id, key, body.page, digest, start, length))
         follows += [FollowRow(after, line.revision_id) for after in line.after]
-    catalog.db.executemany("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", events)
-    catalog.db.executemany("INSERT OR REPLACE INTO follow VALUES (?, ?)", follows)
-    catalog.db.executemany(
+    db, scope = catalog.db, found.namespace
+    db.execute("INSERT INTO segment VALUES (?, ?, ?)", SegmentRow(key, found.path, scope))
+    db.executemany("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?, ?)", events)
+    db.executemany("INSERT OR REPLACE INTO follow VALUES (?, ?)", follows)
+    db.executemany(
         "DELETE FROM latest_event WHERE scope = ? AND revision_id = ?",
-        [(found.namespace, row.followed) for row in follows],
+        [(scope, row.followed) for row in follows],
     )
-    catalog.db.executemany(
+    db.executemany(
         "INSERT OR IGNORE INTO latest_event SELECT ?1, ?2 "
         "WHERE NOT EXISTS (SELECT 1 FROM follow WHERE followed = ?2)",
-        [(found.namespace, row.revision_id) for row in events],
+        [(scope, row.revision_id) for row in events],
     )
 
 
@@ -186,18 +187,21 @@ def _forget(catalog: Catalog, path: str, namespace: Namespace) -> None:
     """Drop all that is known of a segment; the events that it alone had are followed no more."""
     db = catalog.db
     db.execute("DELETE FROM damage WHERE path = ?", (path,))
-    if not event_rows(catalog, "segment = ?", path):
+    key = segment_key(path)
+    if not catalog.query("SELECT 1 FROM segment WHERE segment = ?", (key,)):
         return
     db.execute(
         "DELETE FROM follow WHERE revision_id IN "
         "(SELECT revision_id FROM event WHERE segment = ?1) AND revision_id NOT IN "
         "(SELECT revision_id FROM event WHERE segment <> ?1)",
-        (path,),
+        (key,),
     )
-    db.execute("DELETE FROM event WHERE segment = ?", (path,))
+    db.execute("DELETE FROM event WHERE segment = ?", (key,))
+    db.execute("DELETE FROM segment WHERE segment = ?", (key,))
     db.execute("DELETE FROM latest_event WHERE scope = ?", (namespace,))
     db.execute(
-        "INSERT INTO latest_event SELECT DISTINCT scope, revision_id FROM event "
+        "INSERT INTO latest_event SELECT DISTINCT scope, revision_id "
+        "FROM event JOIN segment USING (segment) "
         "WHERE scope = ? AND revision_id NOT IN (SELECT followed FROM follow)",
         (namespace,),
     )
@@ -205,7 +209,7 @@ def _forget(catalog: Catalog, path: str, namespace: Namespace) -> None:
 
 def segments_to_refold(shop: Workshop) -> set[str]:
     """All segments that are there, and all of which the catalog knows."""
-    known = shop.catalog.query("SELECT DISTINCT segment FROM event")
+    known = shop.catalog.query("SELECT path FROM segment")
     there = (path for scope in shop.objects.scopes() for path in shop.objects.segments(scope))
     return {*there, *(path for (path,) in known)}
 

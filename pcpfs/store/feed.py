@@ -25,7 +25,7 @@ from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
-from pcpfs.store.event_lines import event_rows
+from pcpfs.store.event_lines import places_in
 from pcpfs.store.intents import Intent
 from pcpfs.store.store import Store
 
@@ -202,7 +202,7 @@ class Feed:
     def _in(self, path: str) -> Iterator[ChangeId]:
         """The changes that a file holds: one, or as many as a segment has events."""
         if layout.segment_of(path):
-            rows = event_rows(self._store.catalog, "segment = ?", path)
+            rows = places_in(self._store.catalog, path)
             yield from (change_of(RevisionId(row.revision_id)) for row in rows)
         change = _change_of(path)
         if change is not None:

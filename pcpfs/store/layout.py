@@ -56,13 +56,9 @@ def tree_file(namespace: Namespace, path: str) -> str:
     return f"{namespace.folder}/tree/{path}"
 
 
-def segment_of(path: str) -> Namespace | None:
-    """Of which scope a path holds events; None for every other path."""
-    match = _SEGMENT.fullmatch(path)
-    try:
-        return match and namespace_of(match["scope"])
-    except InvalidName:
-        return None
+def is_change(path: str) -> bool:
+    """Whether a path of the store is a change, or a segment of events, by its name."""
+    return path.rpartition("/")[2].startswith("chg_") or path.endswith(".jsonl")
 
 
 def _shard(digest: Digest) -> str:
@@ -86,6 +82,15 @@ def page_of(path: str) -> tuple[Namespace, PageId] | None:
 def scope_of(path: str) -> Namespace | None:
     """Of which scope a path is a change; None for every other path."""
     match = _SCOPE_FILE.fullmatch(path)
+    try:
+        return match and namespace_of(match["scope"])
+    except InvalidName:
+        return None
+
+
+def segment_of(path: str) -> Namespace | None:
+    """Of which scope a path holds events; None for every other path."""
+    match = _SEGMENT.fullmatch(path)
     try:
         return match and namespace_of(match["scope"])
     except InvalidName:

@@ -25,7 +25,7 @@ from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revis
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.citations import suspicions
 from pcpfs.store.documents import decoded
-from pcpfs.store.event_lines import event_rows
+from pcpfs.store.event_lines import event_places
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, resolve
@@ -88,8 +88,8 @@ class Reader:
         if page.is_source:
             return page.path
         if page.is_event:
-            rows = event_rows(self.catalog, "revision_id = ?", page.revision_id)
-            return rows[0].segment if rows else None
+            rows = event_places(self.catalog, "revision_id = ?", page.revision_id)
+            return rows[0].path if rows else None
         return next(iter(wanted_files(self.catalog, [page])), None)
 
     def manifest(self, given: str) -> Manifest:

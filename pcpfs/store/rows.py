@@ -131,6 +131,14 @@ class DocumentRow(NamedTuple):
     past: int
 
 
+class SegmentRow(NamedTuple):
+    """A segment of events: its path, and a shorter name for it."""
+
+    segment: str
+    path: str
+    scope: str
+
+
 class EventRow(NamedTuple):
     """Where the line of an event stands: so many bytes of its segment from `start` on. `digest` is
     that of its payload, if the line holds it. An event may stand in several segments."""
@@ -138,7 +146,6 @@ class EventRow(NamedTuple):
     revision_id: str
     segment: str
     page_id: str
-    scope: str
     digest: str | None
     start: int
     length: int

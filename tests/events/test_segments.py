@@ -12,7 +12,7 @@ from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.events import EventLine, segment
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace
-from pcpfs.store.event_lines import event_rows, latest_events
+from pcpfs.store.event_lines import event_places, latest_events
 from pcpfs.store.event_segments import without
 from pcpfs.store.fsck import fsck
 from pcpfs.store.ingest import EventDraft
@@ -40,7 +40,7 @@ def pull(place: Workplace, other: Workplace, *how: str) -> None:
 
 
 def texts(place: Workplace) -> list[str]:
-    rows = event_rows(place.store.catalog, "scope = ?", SCOPE)
+    rows = event_places(place.store.catalog, "scope = ?", SCOPE)
     return sorted(place.session.payload(row.revision_id).decode() for row in rows)
 
 
