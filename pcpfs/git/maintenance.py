@@ -16,6 +16,9 @@ from pcpfs.git.process import Process
 from pcpfs.git.store import Git
 
 
+_SAMPLED = range(0x10, 0x100, 0x20)
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """How the objects of a repository lie: loose ones, packs, and their kilobytes together."""
@@ -65,11 +68,10 @@ class Packing:
 
 
 def loose_about(git: Git) -> int:
-    """About how many loose objects there are, from one of their 256 folders, as git itself does."""
-    try:
-        return 256 * len(os.listdir(git.common_dir / "objects" / "17"))
-    except FileNotFoundError:
-        return 0
+    """About how many loose objects there are, from a few of their 256 folders, as git does."""
+    folders = [git.common_dir / "objects" / f"{number:02x}" for number in _SAMPLED]
+    found = sum(len(os.listdir(folder)) for folder in folders if folder.is_dir())
+    return found * 256 // len(folders)
 
 
 def write_commit_graph(git: Git) -> None:
