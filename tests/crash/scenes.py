@@ -205,10 +205,10 @@ def ailments(place: Workplace) -> list[str]:
     if (place.path / ".git/pcpfs/intent.json").exists():
         wrong.append("an intent is left")
     try:
-        place.write("# Next\n", path="next.md")
+        written = place.write("# Next\n", path="next.md")
     except PcpfsError as error:
-        wrong.append(f"the next write fails: {error.message}")
-    if place.tree()["next.md"] != b"# Next\n":
+        return [*wrong, f"the next write fails: {error.message}"]
+    if (place.path / str(written.path)).read_bytes() != b"# Next\n":
         wrong.append("the next write is not in tree/")
     return wrong
 
