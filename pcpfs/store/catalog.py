@@ -33,7 +33,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "7"
+CATALOG_VERSION = "8"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -81,7 +81,7 @@ _BY_PAGE = (
 )
 _INDEXES = (
     "page (scope, path)",
-    "page (claim) WHERE claim IS NOT NULL",
+    "page (scope, claim) WHERE claim IS NOT NULL",
     "page (root_id, path) WHERE root_id IS NOT NULL",
     "revision (page_id)",
     "revision (digest)",

@@ -200,8 +200,9 @@ class Writes:
         path = TreePath(given if given is not None else f"{slug(title) or page}.{extension}")
         folders = [path.claim.rsplit("/", n)[0] for n in range(1, path.claim.count("/") + 1)]
         rivals = self._store.catalog.pages(
-            "scope = ? AND (claim IN (SELECT value FROM json_each(?)) OR claim > ? AND claim < ?)",
-            (namespace, json.dumps(folders), f"{path.claim}/", f"{path.claim}0"),
+            "(scope = ? AND claim IN (SELECT value FROM json_each(?))) "
+            "OR (scope = ? AND claim > ? AND claim < ?)",  # so that both sides find their index
+            (namespace, json.dumps(folders), namespace, f"{path.claim}/", f"{path.claim}0"),
         )
         if rivals:
             raise InvalidName(
