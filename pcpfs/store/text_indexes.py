@@ -74,6 +74,7 @@ class TextIndexes:
         self._documents = documents
         self._analyser = Analyser()
         self._open: dict[tuple[str, int], tuple[SearchIndex, str]] = {}
+        self._overlaid: dict[tuple[str, int], tuple[object, list[SearchIndex]]] = {}
 
     @cached_property
     def _engine(self) -> SearchEngine:
@@ -83,6 +84,7 @@ class TextIndexes:
         for index, _ in self._open.values():
             index.close()
         self._open.clear()
+        self._overlaid.clear()
 
     def readers(self, catalog: Catalog, scope: str, past: int) -> list[SearchIndex]:
         """Indexes that together hold exactly the documents of a scope as the catalog has them."""
@@ -99,8 +101,11 @@ class TextIndexes:
                 break  # else somebody has flushed since it was opened
         if not pending:
             return [index]
-        masked = Masked(index, frozenset(row.key for row in pending))
-        return [masked, self._overlay(scope, pending)]
+        state = (index, flushed, tuple(pending))
+        if self._overlaid.get((scope, past), (None,))[0] != state:
+            masked = Masked(index, frozenset(row.key for row in pending))
+            self._overlaid[scope, past] = (state, [masked, self._overlay(scope, pending)])
+        return self._overlaid[scope, past][1]
 
     def flush(
         self, catalog: Catalog, scope: str, past: int, progress: Progress | None
