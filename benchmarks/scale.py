@@ -224,6 +224,7 @@ def measured(subjects: Sequence[Subject], times: int) -> Iterator[Row]:
                 aim = Aim(0, base, task.aim) if task.aim and not is_base else None
                 value = statistics.median(getattr(cost, kind) for cost in found)
                 name = f"{what}, {subject.size:,}"
+                print(f"{name}: {value * 1000:.1f} ms", file=sys.stderr, flush=True)
                 yield Row(name, value, "s", runs, aim, "" if is_base else base, task.note)
 
 
