@@ -147,11 +147,15 @@ def text_merges(clone: Clone) -> None:
     (info / "attributes").write_text("* merge\n")
 
 
-def pulled_as_text(clone: Clone) -> None:
+def pulled_as_text(clone: Clone, how: str = "--no-rebase") -> None:
     clone.close()
     text_merges(clone)
-    run(clone.path, "pull", "--quiet", "--no-rebase", "--no-edit", fails=True)
+    run(clone.path, "pull", "--quiet", how, "--no-edit", fails=True)
     clone.open()
+
+
+def rebased_as_text(clone: Clone) -> None:
+    pulled_as_text(clone, "--rebase")
 
 
 def rebase_pull(clone: Clone) -> None:

@@ -15,6 +15,7 @@ from tests.merge.clones import (
     pulled_as_text,
     push,
     rebase_pull,
+    rebased_as_text,
     run,
     web_merge,
 )
@@ -41,7 +42,10 @@ def moved_and_edited(family: Family) -> tuple[Clone, Clone, str]:
     return one, other, page
 
 
-@pytest.mark.parametrize("way", [plain_pull, pulled_as_text, web_merge, rebase_pull])
+WAYS = (plain_pull, pulled_as_text, web_merge, rebase_pull, rebased_as_text)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_payload_into_which_git_merged_an_edit_is_restored(family: Family, way) -> None:  # type: ignore[no-untyped-def]
     one, other, page = moved_and_edited(family)
     push(one)
