@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 
 from pcpfs.search.analysis import code_terms
 from pcpfs.search.query import STOP_WORDS
@@ -39,11 +40,11 @@ class Words:
     def _learn(self, chunk: bytes) -> tuple[str, ...]:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        terms = tuple(term for term in _terms(chunk) if term not in STOP_WORDS)
+        terms = _terms(chunk, STOP_WORDS)
         self._known[chunk] = terms
         return terms
 
 
-def _terms(chunk: bytes) -> tuple[str, ...]:
+def _terms(chunk: bytes, without: Container[str] = ()) -> tuple[str, ...]:
     found = code_terms(chunk.decode("utf-8", "replace"))
-    return tuple(dict.fromkeys(term if term in STOP_WORDS else stem(term) for term in found))
+    return tuple(dict.fromkeys(stem(term) for term in found if term not in without))
