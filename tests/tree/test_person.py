@@ -69,12 +69,15 @@ class Person(RuleBasedStateMachine):
 
     def saved(self, name: str, before: bytes, text: bytes) -> None:
         self.hands.save(name, text)
-        if name in self.buffers:
+        if before in self.buffers.get(name, ()):
             self.expected[name] = (before, text)
+        else:
+            self.forget(name)
 
-    def forget(self) -> None:
-        """Git was at work: what editors have is anybody's guess."""
-        self.buffers, self.expected = {}, {}
+    def forget(self, name: str) -> None:
+        """What editors have of this file is anybody's guess."""
+        self.buffers.pop(name, None)
+        self.expected.pop(name, None)
 
     @initialize()
     def begin(self) -> None:
@@ -86,50 +89,60 @@ class Person(RuleBasedStateMachine):
     def create(self, name: str) -> None:
         if name not in self.files():
             self.hands.save(name, b"".join(self.line() for _ in range(4)))
-            self.buffers.pop(name, None)
+            self.forget(name)
 
     @precondition(lambda self: self.files())
-    @rule(pick=PICK)
-    def edit(self, pick: int) -> None:
+    @rule(pick=PICK, meanwhile=st.booleans(), replaces=st.booleans())
+    def edit(self, pick: int, meanwhile: bool, replaces: bool) -> None:
+        """Open a file, and save it; an agent may revise its page in between."""
         name = self.chosen(pick)
+        base = self.place.store.local.base(f"{TREE}{name}")
         if name not in self.expected:
             text = self.files()[name]
+            if meanwhile and base is not None:
+                self.revise(base.page_id, replaces=replaces)
             self.saved(name, text, text + self.line())
 
-    @precondition(lambda self: self.files())
+    @precondition(lambda self: self.behind())
     @rule(pick=PICK, age=PICK)
     def save_from_an_old_buffer(self, pick: int, age: int) -> None:
-        name = self.chosen(pick)
-        buffers = self.buffers.get(name, ())
-        if buffers and name not in self.expected:
-            text = buffers[age % len(buffers)]
-            self.saved(name, text, text + self.line())
+        name = self.behind()[pick % len(self.behind())]
+        text = self.buffers[name][age % len(self.buffers[name])]
+        self.saved(name, text, text + self.line())
+
+    def behind(self) -> list[str]:
+        """Files that changed while somebody may have had them open."""
+        known = self.buffers.items()
+        return [name for name, texts in known if len(texts) > 1 and name not in self.expected]
 
     @precondition(lambda self: self.files())
     @rule(pick=PICK, name=st.sampled_from(NAMES))
     def move(self, pick: int, name: str) -> None:
         old = self.chosen(pick)
         self.hands.move(old, name)
-        for known in (self.buffers, self.expected):
-            known.pop(old, None)
-            known.pop(name, None)
+        self.forget(old)
+        self.forget(name)
 
     @precondition(lambda self: self.files())
     @rule(pick=PICK)
     def remove(self, pick: int) -> None:
         name = self.chosen(pick)
         self.hands.remove(name)
-        self.buffers.pop(name, None)
-        self.expected.pop(name, None)
+        self.forget(name)
 
-    @rule(pick=PICK)
-    def an_agent_revises(self, pick: int) -> None:
+    @rule(pick=PICK, replaces=st.booleans())
+    def an_agent_revises(self, pick: int, replaces: bool) -> None:
         pages = self.place.store.catalog.pages("lifecycle = 'active'")
         if pages:
-            page = pages[pick % len(pages)]
-            text = self.place.session.payload(page.page_id) + self.line()
-            heads = self.place.session.manifest(page.page_id).heads[:1]
-            self.place.session.revise(page.page_id, draft(text), expect=heads)
+            self.revise(pages[pick % len(pages)].page_id, replaces=replaces)
+
+    def revise(self, page: str, *, replaces: bool) -> None:
+        """Add a line to what speaks for a page, perhaps in place of the first one."""
+        row = self.place.store.catalog.page(page)
+        if row is not None and row.lifecycle == "active":
+            lines = self.place.session.payload(page).splitlines(keepends=True)
+            text = b"".join(lines[1:] if replaces else lines) + self.line()
+            self.place.session.revise(page, draft(text), expect=[row.revision_id])
             self.note_buffers()
 
     def note_buffers(self) -> None:
@@ -150,14 +163,14 @@ class Person(RuleBasedStateMachine):
         else:
             self.hands.git("stash", "-q")
             self.stashed = self.place.git("stash", "list") != ""
-        self.forget()
+        self.expected = {}
 
     @precondition(lambda self: self.files())
     @rule(pick=PICK, back=st.integers(1, 3))
     def check_out_an_older_file(self, pick: int, back: int) -> None:
-        path = f"scopes/project/a/tree/{self.chosen(pick)}"
-        self.hands.git("checkout", "-q", f"HEAD~{back}", "--", path)
-        self.forget()
+        name = self.chosen(pick)
+        self.hands.git("checkout", "-q", f"HEAD~{back}", "--", f"{TREE}{name}")
+        self.forget(name)
 
     @rule(notes=st.booleans())
     def lose(self, notes: bool) -> None:
@@ -166,7 +179,12 @@ class Person(RuleBasedStateMachine):
         shutil.rmtree(self.place.path / ".pcpfs")
         if notes:
             shutil.rmtree(self.place.path / ".git/pcpfs")
-            self.forget()
+            self.buffers = {name: texts[-1:] for name, texts in self.buffers.items()}
+            self.expected = {
+                name: (before, text)
+                for name, (before, text) in self.expected.items()
+                if before in self.buffers[name]
+            }
         self.place = self.place.reopened()
         self.hands = Hands(self.place)
 
@@ -212,8 +230,8 @@ class Person(RuleBasedStateMachine):
 
 TestPerson: Callable[..., None] = Person.TestCase
 TestPerson.settings = settings(  # type: ignore[attr-defined]
-    max_examples=12,
-    stateful_step_count=12,
+    max_examples=10,
+    stateful_step_count=20,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
