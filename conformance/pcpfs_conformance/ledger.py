@@ -307,11 +307,11 @@ class LedgerContract:
         assert not run(ledger.restore("another"))
 
     def test_a_restored_ledger_is_of_that_thread(self, backend: LedgerBackend) -> None:
-        run(ingested(backend.open("a"), entry("of a")))
-        ledger = backend.open("b")
+        run(ingested(backend.open("first"), entry("of a")))
+        ledger = backend.open("second")
         run(ingested(ledger, entry("of b")))
         assert contents(run(ledger.project("of", ALL))) == ["of b"]
-        assert run(ledger.restore("a"))
+        assert run(ledger.restore("first"))
         run(ingested(ledger, entry("more of a", 1)))
         assert sorted(contents(run(ledger.project("of", ALL)))) == ["more of a", "of a"]
         assert contents(run(backend.open("b").project("of", ALL))) == ["of b"]

@@ -42,7 +42,7 @@ class Thread:
             self._latest = {new[-1].revision} if new else self._latest
             return
         order = in_order(self._placed.values())
-        self._views.replace([one.found for one in order])
+        self._views.start_over([one.found for one in order])
         followed = {before for one in order for before in one.after}
         self._latest = {one.revision for one in order} - followed
 

@@ -107,7 +107,7 @@ class Views:
         for goal, view in self._goals.items():
             view.add(_about(entries, goal))
 
-    def replace(self, entries: Sequence[LedgerEntry]) -> None:
+    def start_over(self, entries: Sequence[LedgerEntry]) -> None:
         """All entries, in an order that is new."""
         self.everything = View(self._words, self._settings)
         self._goals.clear()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.errors import Conflict
+from pcpfs.model.instants import Instant
 from pcpfs.store.store import Store
 from tests.store.workplace import ANNA, Workplace, contents
 
@@ -74,9 +75,11 @@ def test_the_history_of_a_tree_file_reads_as_the_history_of_the_text(place: Work
 
 def test_the_author_of_a_commit_is_the_principal_and_its_time_the_stores(place: Workplace) -> None:
     place.clock.go_to("2030-05-05T05:05:05Z")
-    place.write()
-    name, date = place.git("log", "-1", "--format=%an|%aI").strip().split("|")
-    assert (name, date) == ("user:anna", "2030-05-05T05:05:06+00:00")
+    page = place.write().page_id
+    ((at,),) = place.store.catalog.query("SELECT at FROM change WHERE page_id = ?", (page,))
+    name, date = place.git("log", "-1", "--format=%an|%at").strip().split("|")
+    assert (name, int(date)) == ("user:anna", at // 1_000_000)
+    assert place.clock.now() > Instant(at) > Instant.parse("2030-05-05T05:05:05Z")
 
 
 @pytest.mark.parametrize(
