@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
@@ -119,8 +118,6 @@ def reading(git: Git, count: int) -> None:
         repeated(git.log),
         repeated(lambda: plain_git(folder, "log", "--format=%H%P%ct%an%s%b")),
     )
-    if find_spec("git") is not None:  # only compared with, so only where it is installed
-        row("log, all, by GitPython (import apart)", repeated(lambda: gitpython_log(folder)))
     blobs = [f"HEAD:{path}" for path, _ in files(0, min(count, 1000))]
     row(
         f"{len(blobs)} old files (git: `show` of 20, scaled)",
@@ -145,16 +142,6 @@ def reading(git: Git, count: int) -> None:
 def rename_ten(text: bytes) -> list[tuple[str, str]]:
     gone = {f"a/{n}": b"%d\n" % n * 20 + text for n in range(10)}
     return renames(gone, {f"b/{n}": content + b"more\n" for n, content in enumerate(gone.values())})
-
-
-def gitpython_log(folder: Path) -> list[tuple[str, object, str]]:
-    import git as gitpython  # noqa: PLC0415 (only compared with)
-
-    repository = gitpython.Repo(folder)
-    try:
-        return [(c.hexsha, c.committed_date, str(c.summary)) for c in repository.iter_commits()]
-    finally:
-        repository.close()
 
 
 def main() -> None:

@@ -314,7 +314,7 @@ class LedgerContract:
         assert run(ledger.restore("first"))
         run(ingested(ledger, entry("more of a", 1)))
         assert sorted(contents(run(ledger.project("of", ALL)))) == ["more of a", "of a"]
-        assert contents(run(backend.open("b").project("of", ALL))) == ["of b"]
+        assert contents(run(backend.open("second").project("of", ALL))) == ["of b"]
 
     def test_a_failed_restore_changes_nothing(self, backend: LedgerBackend) -> None:
         ledger = backend.open("t")

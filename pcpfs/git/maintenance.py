@@ -15,7 +15,6 @@ from typing import Self
 from pcpfs.git.process import Process
 from pcpfs.git.store import Git
 
-
 _SAMPLED = range(0x10, 0x100, 0x20)
 
 

@@ -204,7 +204,7 @@ class _Planner:
         for was, path in moves(gone, self.new, self.store):
             base, (scope, name) = gone[was], parted(path)
             if parted(was)[0] == scope:
-                self.rename(base, was, path, name)
+                self.move_name(base, was, path, name)
             else:
                 digest = self.new.pop(path)
                 self.edits.append(Create(scope, path, name, digest, base.page_id))
@@ -214,7 +214,7 @@ class _Planner:
         goal = self.now.wanted.get(slot.path)
         return goal is None or self.touched[goal.page].heads[:1] == (goal.revision,)
 
-    def rename(self, base: Base, was: str, path: str, name: str) -> None:
+    def move_name(self, base: Base, was: str, path: str, name: str) -> None:
         self.edits.append(Rename(base.page_id, path, name, was, base))
         for slot in self.slots[base.page_id]:
             if slot.path == was:

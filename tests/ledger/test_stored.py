@@ -143,9 +143,9 @@ def test_a_damaged_line_costs_only_itself(place: Workplace) -> None:
     of(place).ingest_all([entry(f"n{n}") for n in range(4)])
     (file,) = paths_of(place.path, "*.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"n2"', b'"nX"'))
-    assert log(of(place)) == ["n0", "n1", "n3"]
+    assert sorted(log(of(place))) == ["n0", "n1", "n3"]
     place.store.reindex()
-    assert log(of(place)) == ["n0", "n1", "n3"]
+    assert sorted(log(of(place))) == ["n0", "n1", "n3"]
 
 
 def test_large_entries_and_odd_texts_come_back(place: Workplace) -> None:
