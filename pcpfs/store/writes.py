@@ -111,9 +111,7 @@ class Writes:
             heads = sorted(self._heads(row), key=lambda head: head != row.revision_id)
             is_agreed = len(heads) == 1 and row.disputes == "[]"
             if is_agreed and Digest.of(draft.payload) != row.digest:
-                raise UsageError(
-                    f"{row.title} is in no conflict; revise it (pcpfs revise)"
-                )
+                raise UsageError(f"{row.title} is in no conflict; revise it (pcpfs revise)")
             names = [Named(row.path)] if PATH in decode_list(row.disputes) and row.path else []
             return self._revise(transaction, row, draft, tuple(heads), names)
 
