@@ -232,7 +232,6 @@ class Store:
             self._settle()
             intent = Intent.read(self.workshop)
             if intent is not None:
-                self.disk.sweep(self.local_folder)
                 self._finish(intent)
             return
         try:
@@ -259,9 +258,13 @@ class Store:
         """Finish a crashed transaction; where that fails readers go on, and the next write tries
         again."""
         try:
-            recover(self.workshop, intent, self.clock.now())
+            self.disk.sweep(self.local_folder)
+            done = recover(self.workshop, intent, self.clock.now())
         except PcpfsError as error:
-            _log.warning("an unfinished operation waits: %s", error.message)
+            self._warn_once(f"an unfinished operation waits: {error.message}")
+        else:
+            for warning in done.warnings:
+                self._warn_once(warning)
 
     def _open_local(self) -> None:
         with suppress(ReadOnly):  # then others have laid them, or nobody ever writes here
