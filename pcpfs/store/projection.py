@@ -393,5 +393,4 @@ def _microseconds(moment: Instant | None) -> int | None:
     return None if moment is None else moment.microseconds
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
