@@ -11,6 +11,7 @@ from tests.merge.clones import (
     Family,
     agree,
     check_all_alike,
+    forget_us,
     plain_pull,
     pulled_as_text,
     push,
@@ -91,3 +92,37 @@ def test_a_pull_to_a_wrong_merge_puts_it_right_here_too(family: Family) -> None:
     other.open()
     agree([one, other, third], plain_pull)
     check_all_alike([one, other, third])
+
+
+def same_line_twice(family: Family) -> tuple[Clone, Clone]:
+    one = family.clones[0]
+    page = one.write("text\nline\n", path="x.md").page_id
+    push(one)
+    other = family.clone()
+    one.revise(page, "text of one\nline\n")
+    push(one)
+    other.revise(page, "text of other\nline\n")
+    return one, other
+
+
+@pytest.mark.parametrize("way", [pulled_as_text, rebased_as_text])
+def test_a_text_with_markers_is_laid_anew(family: Family, way) -> None:  # type: ignore[no-untyped-def]
+    one, other = same_line_twice(family)
+    way(other)
+    assert sorted(other.tree().values()) == [b"text of one\nline\n", b"text of other\nline\n"]
+    agree([one, other], plain_pull)
+    check_all_alike([one, other])
+
+
+def test_what_a_person_writes_into_a_stopped_merge_stays_their_edit(family: Family) -> None:
+    _, other = same_line_twice(family)
+    other.close()
+    forget_us(other.path)
+    run(other.path, "pull", "--quiet", "--no-rebase", "--no-edit", fails=True)
+    other.tree_file("x.md").write_text("text of both, by hand\nline\n")
+    other.open()
+    assert other.tree_file("x.md").read_text() == "text of both, by hand\nline\n"
+    assert other.store.edits() == ("scopes/project/a/tree/x.md",)
+    assert run(other.path, "ls-files", "-u") == ""
+    assert other.status() == " M scopes/project/a/tree/x.md\n"
+    assert not (other.path / ".git" / "MERGE_HEAD").exists()
