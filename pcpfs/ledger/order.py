@@ -10,11 +10,12 @@ from pcpfs.ledger.corpus import LedgerEntry
 
 
 class Placed(NamedTuple):
-    """An entry and the revisions that it follows."""
+    """An entry and the revisions that it follows. `before` stands before it in its segment."""
 
     revision: str
     after: tuple[str, ...]
     found: LedgerEntry
+    before: str | None = None
 
     @property
     def rank(self) -> tuple[int, str]:
@@ -22,13 +23,18 @@ class Placed(NamedTuple):
 
 
 def in_order(placed: Iterable[Placed]) -> list[Placed]:
-    """All entries, whatever clones they come from, in the one order that all clones have. Of what
-    is missing nobody waits."""
+    """All entries, whatever clones they come from, in the one order that all clones have.
+
+    For what is missing (a damaged line) the line before it in the segment stands in. What then
+    still waits for itself was made by no writer, and comes last.
+    """
     by_revision = {one.revision: one for one in placed}
     waiting: dict[str, int] = {}
     followers: dict[str, list[str]] = {}
     for revision, one in by_revision.items():
         known = [before for before in one.after if before in by_revision]
+        if len(known) < len(one.after) and one.before in by_revision:
+            known.append(one.before)
         waiting[revision] = len(known)
         for before in known:
             followers.setdefault(before, []).append(revision)
@@ -42,6 +48,10 @@ def in_order(placed: Iterable[Placed]) -> list[Placed]:
             waiting[follower] -= 1
             if not waiting[follower]:
                 heapq.heappush(ready, by_revision[follower].rank)
+    if len(order) < len(by_revision):
+        done = {one.revision for one in order}
+        rest = (one for one in by_revision.values() if one.revision not in done)
+        order += sorted(rest, key=lambda one: one.rank)
     return order
 
 

@@ -69,16 +69,20 @@ def event_of(entry: ContextEntry) -> EventDraft:
 
 def _placed(event: EventRecord) -> Placed:
     entry = ContextEntry(
-        source=event.about.get(SOURCE) or event.actor,
+        source=_said(event, SOURCE) or event.actor,
         content=event.text,
         timestamp=event.time,
         tags=event.tags,
         importance=_importance(event.about.get(IMPORTANCE)),
-        goal_id=event.about.get(GOAL),
+        goal_id=_said(event, GOAL),
     )
-    return Placed(
-        event.revision_id, event.after, LedgerEntry(event.page_id, entry, event.revision_id)
-    )
+    found = LedgerEntry(event.page_id, entry, event.revision_id)
+    return Placed(event.revision_id, event.after, found, event.before)
+
+
+def _said(event: EventRecord, name: str) -> str | None:
+    text = event.about.get(name)
+    return text if text and text.strip() else None
 
 
 def _importance(given: str | None) -> float:

@@ -30,6 +30,8 @@ class EventRecord(NamedTuple):
     text: str
     tags: tuple[str, ...]
     about: Mapping[str, str]
+    before: str | None = None
+    """The event of the line before it in its segment that can be read."""
 
 
 class News(NamedTuple):
@@ -112,10 +114,12 @@ class EventLog:
             return
         if hashlib.sha256(raw).hexdigest() != path.rpartition("/")[2].removesuffix(".jsonl"):
             raw = b""
+        before: str | None = None
         for row in rows:
             value = json.loads(raw[row.start : row.start + row.length]) if raw else self._one(row)
             if value is not None:
-                yield self._record(value)
+                yield self._record(value)._replace(before=before)
+                before = row.revision_id
 
     def _one(self, row: Place) -> Any:
         store = self._session.store

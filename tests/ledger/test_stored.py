@@ -140,12 +140,27 @@ def test_persist_says_when_git_cannot_commit(place: Workplace) -> None:
 
 
 def test_a_damaged_line_costs_only_itself(place: Workplace) -> None:
-    of(place).ingest_all([entry(f"n{n}") for n in range(4)])
+    of(place).ingest_all([entry(f"n{n}", 9 - n) for n in range(4)])
     (file,) = paths_of(place.path, "*.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"n2"', b'"nX"'))
-    assert sorted(log(of(place))) == ["n0", "n1", "n3"]
+    assert log(of(place)) == ["n0", "n1", "n3"]
     place.store.reindex()
-    assert sorted(log(of(place))) == ["n0", "n1", "n3"]
+    assert log(of(place)) == ["n0", "n1", "n3"]
+
+
+def test_a_foreign_event_that_says_odd_things_is_an_entry_all_the_same(place: Workplace) -> None:
+    odd = [{"importance": "nan"}, {"importance": "many"}, {"importance": "7"}, {"other": "x"}]
+    events = [EventDraft(b"odd", "text/plain", about=about) for about in odd]
+    place.session.ingest("thread:t", events)
+    shown = of(place).log().entries
+    assert [(s.source, s.importance) for s in shown] == [("user:anna", 0.5)] * 4
+
+
+def test_entries_that_wait_for_each_other_come_last_and_are_not_lost() -> None:
+    found = LedgerEntry("pg", entry("x"))
+    knot = [Placed("a", ("lost",), found, "b"), Placed("b", ("a",), found)]
+    order = in_order([*knot, Placed("c", (), found)])
+    assert [placed.revision for placed in order] == ["c", "a", "b"]
 
 
 def test_large_entries_and_odd_texts_come_back(place: Workplace) -> None:
