@@ -98,6 +98,16 @@ def reader(store: str, pages: list[str], seconds: float) -> None:
         session.close()
 
 
+def opener(store: str) -> None:
+    with Store.open(Path(store), wait=PATIENT) as opened:
+        tell(
+            "opened",
+            clone=opened.local.clone,
+            catalog=opened.catalog.meta("catalog_id"),
+            pages=len(opened.catalog.pages()),
+        )
+
+
 def flusher(store: str, seconds: float) -> None:
     end = time.monotonic() + seconds
     with Store.open(Path(store)) as opened:
@@ -150,9 +160,8 @@ def committer(store: str, seconds: float) -> None:
         time.sleep(0.02)
 
 
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role for role in (writer, reader, flusher, reindexer, watcher, saver, committer)
-}
+_ROLES = (writer, reader, opener, flusher, reindexer, watcher, saver, committer)
+ROLES: dict[str, Callable[..., None]] = {role.__name__: role for role in _ROLES}
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pcpfs_conformance.broken_disks import PowerWentOut
+
 from pcpfs.disk import Disk
 from pcpfs.errors import PcpfsError
 from pcpfs.model.instants import Instant
@@ -59,8 +61,14 @@ class Scene:
         place = Workplace.at(self.store, SteppingClock(START), disk=disk or Disk())
         try:
             yield place
-        finally:
+        except PowerWentOut:
+            place.store.catalog.close()  # only for this process to go on; the dead one does nothing
+            place.store.local.close()
+            raise
+        except BaseException:
             place.close()
+            raise
+        place.close()
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,8 @@ class Operation:
     name: str
     run: Callable[[Workplace, Scene], object]
     before: Callable[[Workplace, Scene], object] = lambda place, scene: None
+    lags: bool = False
+    """Git's index may lag behind until the next writer comes."""
 
 
 def furnished(folder: Path) -> Scene:
@@ -97,6 +107,12 @@ def named(place: Workplace, title: str) -> str:
 def add(place: Workplace, scene: Scene) -> object:
     with Sources(place.store, ANNA) as sources:
         return sources.add(Wanted(scene.app, Namespace("project:app")))
+
+
+def write_late(place: Workplace, scene: Scene) -> object:
+    """As a server does: git's index lags behind until it ends."""
+    place.store.commit_late()
+    return place.write("# New\n", path="late.md")
 
 
 def change_the_sources(place: Workplace, scene: Scene) -> None:
@@ -152,6 +168,7 @@ OPERATIONS = (
         lambda p, s: p.session.tombstone(named(p, "Two"), "wrong"),
     ),
     Operation("ingest", ingest),
+    Operation("write-late", write_late, lags=True),
     Operation("add", add),
     Operation("sync", sync, change_the_sources),
     Operation("reindex", lambda p, s: p.store.reindex()),
@@ -197,8 +214,10 @@ def state(place: Workplace) -> State:
     return said
 
 
-def ailments(place: Workplace) -> list[str]:
-    """What is wrong with a store that has recovered."""
+def ailments(place: Workplace, *, lags: bool = False) -> list[str]:
+    """What is wrong with a store that has recovered; where git's index `lags`, after a write."""
+    if lags:
+        place.write("# More\n")
     wrong = [f"fsck: {problem.message}" for problem in fsck(place.store).problems]
     wrong += [f"git status: {line}" for line in place.git("status", "--porcelain").splitlines()]
     wrong += [f"litter: {path}" for path in litter(place.path)]

@@ -105,20 +105,29 @@ class Worker:
 def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
+        opened, opening = os.pipe()
         worker = os.fork()
         if worker == 0:
-            work(**order["work"])
+            work(opening, **order["work"])
+        os.close(opening)
+        if order["after"] == "open":
+            os.read(opened, 1)
+        os.close(opened)
         time.sleep(order["seconds"])
         os.kill(worker, signal.SIGKILL)
         _, status = os.waitpid(worker, 0)
         say("killed", os.WIFSIGNALED(status))
 
 
-def work(store: str, sources: str, first: str, seed: float) -> None:
+def work(opening: int, store: str, sources: str, first: str, seed: float) -> None:
     """Runs until it is killed. An error ends it early, and is told."""
     say("begins", "open")
     try:
-        worker = Worker(Store.open(Path(store)), Path(sources), random.Random(seed))
+        chance = random.Random(seed)
+        worker = Worker(Store.open(Path(store)), Path(sources), chance)
+        if chance.random() < 0.3:
+            worker.store.commit_late()
+        os.close(opening)
         for event, what in worker.work(first):
             say(event, what)
     except BaseException as error:

@@ -26,7 +26,7 @@ from tests.store.workplace import ANNA, Workplace
 CHECKOUT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("PCPFS_KILLS", "210"))
 CHECKED_EVERY = 35
-LONGEST = 0.35
+LONGEST = 0.2
 FIRST = ("write", "revise", "add", "sync", "reindex", "flush", "maintain")
 
 
@@ -39,11 +39,13 @@ class Stage:
     hit: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
-    def kill(self, seconds: float, **work: object) -> None:
-        """Let a worker begin, and kill it after a while."""
+    def kill(self, after: str, seconds: float, **work: object) -> None:
+        """Let a worker begin, and kill it so long after its start, or after it has opened."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"seconds": seconds, "work": work}) + "\n")
+        self.process.stdin.write(
+            json.dumps({"after": after, "seconds": seconds, "work": work}) + "\n"
+        )
         self.process.stdin.flush()
         doing = "start"
         for line in self.process.stdout:
@@ -89,6 +91,7 @@ def test_whatever_is_killed_what_was_acknowledged_is_there_and_the_store_is_soun
         held.add(Wanted(sources / ROOT, Namespace(SCOPE)))
     for number in range(1, KILLS + 1):
         stage.kill(
+            "open" if number % 4 else "start",
             chance.uniform(0, LONGEST),
             store=str(store),
             sources=str(sources),
@@ -110,6 +113,6 @@ def trouble(store: Path, acknowledged: dict[str, str]) -> list[str]:
             for revision, digest in acknowledged.items()
             if Digest.of(place.session.payload(revision)) != digest
         ]
-        return wrong + ailments(place)
+        return wrong + ailments(place, lags=True)
     finally:
         place.close()
