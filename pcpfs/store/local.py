@@ -118,6 +118,10 @@ class LocalState:
         """Everything that we laid, by path."""
         return [_base(row) for row in self._db.execute("SELECT * FROM laid ORDER BY path")]
 
+    def laid_paths(self) -> list[str]:
+        """The paths of `all_bases`."""
+        return [unescaped(path) for (path,) in self._db.execute("SELECT path FROM laid")]
+
     def base(self, path: str) -> Base | None:
         row = self._db.execute("SELECT * FROM laid WHERE path = ?", (escaped(path),)).fetchone()
         return row and _base(row)

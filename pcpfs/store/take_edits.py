@@ -101,16 +101,21 @@ class EditTaker:
         self._actor = actor
         self._patience = patience or Patience()
         self._last = NOTHING_KNOWN
+        self._quiet: tuple[object, TreeReport] | None = None
 
     def take(self, *, accept_removals: bool = False, wait: bool = True) -> Taken:
         """Look at all of `tree/` and take every edit that is settled. With `wait`, files that are
         being written are waited for, some seconds; else they are left for the next time."""
         self._store.refresh()
         first = self._look(self._last, old_only=True)
+        if self._quiet is not None and self._quiet[0] == self._state(first):
+            return Taken(self._quiet[1])
         quiet, _ = self._plan(first, accept_removals)
         if _is_quiet(quiet):
+            report = TreeReport(left=_left(quiet.left))
             self._remember(first)
-            return self._with_undone(Taken(TreeReport(left=_left(quiet.left))))
+            self._quiet = self._state(first), report
+            return self._with_undone(Taken(report))
         settled = self._settled(first, wait)
         with self._store.writing("edit", self._actor) as transaction:
             found = agreed(settled, self._look(settled))
@@ -121,6 +126,11 @@ class EditTaker:
         unsettled = CHANGING in {left.reason for left in done.report.left}
         return self._with_undone(replace(done, unsettled=unsettled))
 
+    def _state(self, found: Look) -> object:
+        """All that a plan depends on: while it is the same, nothing is to do again."""
+        position = position_now(self._store.workshop)
+        return self._store.catalog.generation, position, found.files, found.problems
+
     def _with_undone(self, taken: Taken) -> Taken:
         """With what was laid anew when git had moved, by whatever command came first."""
         undone = [(path, OLDER_TEXT) for path in self._store.local.take_undone()]
@@ -129,9 +139,8 @@ class EditTaker:
         return replace(taken, report=replace(taken.report, reverted=order))
 
     def _look(self, before: Look, *, old_only: bool = False) -> Look:
-        bases = self._store.local.all_bases()
         marks = before.old_marks(self._store.clock.now()) if old_only else before.marks
-        return look(self._store.path, [base.path for base in bases], before, marks)
+        return look(self._store.path, self._store.local.laid_paths(), before, marks)
 
     def _plan(self, found: Look, accept_removals: bool) -> tuple[Plan, Mapping[str, Base]]:
         """What to do, and the bases from which that follows."""

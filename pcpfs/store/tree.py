@@ -269,8 +269,9 @@ def all_wanted(catalog: Catalog) -> dict[str, Wanted]:
     )
     files: dict[str, Wanted] = {}
     taken: set[tuple[str, str]] = set()
+    namespaces = {scope: Namespace(scope) for scope in {row[1] for row in rows}}
     for page_id, scope, path, claim, laid in rows:
-        page, namespace = PageId(page_id), Namespace(scope)
+        page, namespace = PageId(page_id), namespaces[scope]
         heads = list(map(RevisionId, decode_list(laid)))
         for name, head in head_names(path, page, heads, (scope, claim) in taken):
             if head in digests:

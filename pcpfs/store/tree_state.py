@@ -9,10 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
+from pcpfs.store.layout import namespace_of
 from pcpfs.store.local import Base
 from pcpfs.store.tree import Wanted
 
@@ -167,7 +169,12 @@ def parted(path: str) -> tuple[Namespace, str]:
     match = _TREE.fullmatch(path)
     if match is None:
         raise ValueError(f"{path} is not in tree/")
-    return Namespace(match[1].removeprefix("scopes/").replace("/", ":")), match[2]
+    return _scope_in(match[1]), match[2]
+
+
+@lru_cache(1000)
+def _scope_in(folder: str) -> Namespace:
+    return namespace_of(folder)
 
 
 def sibling_of(name: str) -> tuple[str, str] | None:
