@@ -7,20 +7,16 @@ litter holds the writer's lock, for milliseconds; packing runs beside readers an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
-from pcpfs.disk import LITTER
 from pcpfs.git.maintenance import Stored, drop_pending, pack, stored, write_commit_graph
 from pcpfs.ports import Progress
+from pcpfs.store.litter import litter
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 
 MAINTENANCE_LOCK = "maintain.lock"
-_CRASHED = "fast_import_crash_"
-_LONG_MICROSECONDS = 3_600_000_000
 _STEPS = 4
 
 
@@ -55,26 +51,11 @@ def maintain(store: Store, progress: Progress | None = None) -> MaintainReport:
 def remove_litter(store: Store) -> tuple[str, ...]:
     """Take away what killed writers left; under the writer's lock, so none of it is in use."""
     with store.writing("maintain", store.owner):
-        found = sorted(_litter(store))
+        found = litter(store)
         for path in found:
             store.disk.remove_tree(path)
         drop_pending(store.git)
     return tuple(os.path.relpath(path, store.path).replace(os.sep, "/") for path in found)
-
-
-def _litter(store: Store) -> Iterator[Path]:
-    """A catalog may be in the making without the lock: only one that nobody wrote to for long."""
-    since = store.clock.now().microseconds - _LONG_MICROSECONDS
-    yield from _named(store.git.common_dir, _CRASHED)
-    yield from _named(store.local_folder, LITTER)
-    for path in _named(store.disposable, LITTER):
-        if path.lstat().st_mtime_ns // 1000 < since:
-            yield path
-
-
-def _named(folder: Path, sign: str) -> list[Path]:
-    names = os.listdir(folder) if folder.is_dir() else []
-    return [folder / name for name in names if name.startswith(sign)]
 
 
 def _flush_indexes(store: Store, progress: Progress | None) -> int:
