@@ -7,11 +7,11 @@ for `sync`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.errors import InvalidName, PcpfsError
-from pcpfs.git import CommitId, Git, LogEntry
+from pcpfs.git import CommitId, Git, LogEntry, ObjectId
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace, TreePath
 from pcpfs.store import layout
@@ -40,29 +40,32 @@ class Verdict:
 
 @dataclass(slots=True)
 class Judge:
-    """Judges files of `tree/`. `put` tells which texts git may have put at a path (None: nothing),
+    """Judges files of `tree/`. Git may have put there what `commits` hold (None: nothing at all),
     `persons` are paths that a person's commits touched, `unmerged` those with markers, and `sides`
     what git may have blended there. Without `trusts_git` it is not known whose commits there are,
     so a text that no revision has is an edit."""
 
     shop: Workshop
-    put: Callable[[str], Iterable[bytes | None]]
+    commits: Sequence[CommitId | None]
     persons: set[str]
     unmerged: set[str] = field(default_factory=set)
     sides: Callable[[str], Iterable[Sides]] = lambda path: ()
     trusts_git: bool = True
+    _blobs: dict[str, tuple[ObjectId | None, ...]] = field(default_factory=dict)
 
     def verdict(self, candidates: Iterable[str], wanted: Mapping[str, Wanted]) -> Verdict:
         """Look at these paths."""
         bases: dict[str, Base] = {}
         anew: set[str] = set()
         edits: list[str] = []
-        for path in sorted(candidates):
+        paths = sorted(candidates)
+        self._blobs = blobs_of(self.shop.git, self.commits, paths)
+        for path in paths:
             state, base = self.shop.tree.state(path), self.shop.tree.local.base(path)
             if base is not None and state == base.digest:
                 continue
             if state is None:
-                is_gits = path not in self.persons and None in self.put(path)
+                is_gits = path not in self.persons and None in self._blobs[path]
                 (anew.add if is_gits else edits.append)(path)
                 continue
             found = self._gits(path, state, base, wanted.get(path))
@@ -105,13 +108,18 @@ class Judge:
                 if path in self.persons:
                     continue
                 if texts is None:
-                    texts = {Digest.of(raw) for raw in self.put(path) if raw is not None}
+                    texts = {Digest.of(raw) for raw in self._put(path)}
                 if state not in texts:
                     continue
             elif path in self.persons and revision in self._heads(page):
                 continue
             return Base(path, PageId(page), Digest(state), RevisionId(revision))
         return None
+
+    def _put(self, path: str) -> list[bytes]:
+        """The texts that git may have put at a path."""
+        found = self.shop.git.contents(self._blobs[path])
+        return [raw for raw in found if raw is not None]
 
     def _heads(self, page: str) -> list[str]:
         row = self.shop.catalog.page(page)
@@ -120,7 +128,7 @@ class Judge:
     def _is_made_by_git(self, path: str, raw: bytes, owners: Iterable[PageId]) -> bool:
         if path in self.unmerged and all(mark in raw for mark in _MARKERS):
             return True
-        if self.trusts_git and path not in self.persons and raw in self.put(path):
+        if self.trusts_git and path not in self.persons and raw in self._put(path):
             return True
         return any(
             raw in (git.blend(base, one, other), git.blend(base, other, one))
@@ -187,6 +195,15 @@ def claims_at(paths: Iterable[str]) -> set[tuple[str, str]]:
         except InvalidName:
             continue  # none that a page could claim
     return found
+
+
+def blobs_of(
+    git: Git, commits: Iterable[CommitId | None], paths: Sequence[str]
+) -> dict[str, tuple[ObjectId | None, ...]]:
+    """What each of the commits holds at each path."""
+    nothing: list[ObjectId | None] = [None] * len(paths)
+    columns = [git.blobs_at(commit, paths) if commit else nothing for commit in commits]
+    return dict(zip(paths, zip(*columns, strict=True), strict=True))
 
 
 def text_at(git: Git, commits: Iterable[CommitId | None], path: str) -> list[bytes | None]:

@@ -217,7 +217,7 @@ class Settling:
         commits = [entry for other in theirs for entry in git.between(ours, other)]
         return Judge(
             self.shop,
-            lambda path: text_at(git, (ours, *theirs, *bases), path),
+            (ours, *theirs, *bases),
             persons_paths(git, commits),
             unmerged,
             partial(self._sides, [(base, ours, *theirs[:1]) for base in bases[:1] if base]),
@@ -233,7 +233,7 @@ class Settling:
             base = git.merge_base(*merge.parents[:2])
             sides += [(base, *merge.parents[:2])] if base else []
         judge = Judge(
-            self.shop, lambda path: text_at(git, (head,), path), persons, set(),
+            self.shop, (head,), persons, set(),
             partial(self._sides, sides), before is not None,
         )  # fmt: skip
         persons |= self._persons_merges(judge, merges)

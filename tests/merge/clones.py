@@ -206,11 +206,12 @@ def agree(clones: Sequence[Clone], way: Callable[[Clone], None]) -> None:
 
 def check_all_alike(clones: Sequence[Clone]) -> None:
     first = clones[0]
+    wanted = first.state()
     for clone in clones:
         assert clone.status() == ""
         assert clone.truth() == first.truth()
         assert clone.all_trees() == first.all_trees()
         for name, value in clone.state().items():
-            assert value == first.state()[name], name
+            assert value == wanted[name], name
         assert fsck(clone.store).problems == ()
         assert not os.path.exists(clone.path / ".git" / "MERGE_HEAD")

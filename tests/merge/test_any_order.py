@@ -136,7 +136,7 @@ class Merging(RuleBasedStateMachine):
 
 TestMerging = Merging.TestCase
 TestMerging.settings = settings(
-    max_examples=12,
+    max_examples=10,
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=list(HealthCheck),
