@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,7 +145,8 @@ class Catalog:
 
     def __del__(self) -> None:
         """Readers may outlive the store's own use of a catalog: the last one closes it."""
-        self.db.close()
+        with suppress(sqlite3.ProgrammingError):  # in another thread: SQLite does it by itself
+            self.db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
