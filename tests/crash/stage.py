@@ -73,7 +73,9 @@ class Worker:
             gone.unlink(missing_ok=True)
         with Sources(self.store, ANNA) as sources:
             sources.sync([ROOT])
-        (row,) = self.store.catalog.pages("path = ? AND is_open", (changed.name,))[:1]
+        (root,) = (root for root in self.store.catalog.roots() if root.name == ROOT)
+        condition = "path = ? AND root_id = ? AND is_open"
+        (row,) = self.store.catalog.pages(condition, (changed.name, root.root_id))
         return [row.revision_id, Digest.of(changed.read_bytes())]
 
     def reindex(self) -> object:

@@ -101,7 +101,7 @@ def test_whatever_is_killed_what_was_acknowledged_is_there_and_the_store_is_soun
         if number % CHECKED_EVERY == 0 or number == KILLS:
             assert stage.errors == [], f"seed {seed}"
             assert trouble(store, stage.acknowledged) == [], f"seed {seed}, kill {number}"
-    print(dict(stage.hit))
+    print(dict(stage.hit), len(stage.acknowledged), "acknowledged")
     assert set(FIRST) - {"flush"} <= set(stage.hit), f"seed {seed}"
 
 
