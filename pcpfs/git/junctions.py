@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from pcpfs.disk import Disk
@@ -100,15 +102,33 @@ class Junctions(Repository):
         """`new` is `old`, or goes on from it; False also where `old` is not at hand."""
         return self._process().attempt("merge-base", "--is-ancestor", old, new)[0] == 0
 
-    def between(self, before: CommitId | None, after: CommitId) -> list[LogEntry]:
-        """The commits of `after` that `before` has not, newest first."""
-        since = [f"^{before}"] if before else []
-        return self._logged(after, *since)
+    def between(self, before: Iterable[CommitId], after: CommitId) -> list[LogEntry]:
+        """The commits of `after` that none of `before` has, newest first."""
+        return self._logged(after, *(f"^{commit}" for commit in before))
 
-    def merges(self, before: CommitId | None, after: CommitId, most: int) -> list[LogEntry]:
-        """The newest merges of `after` that `before` has not."""
-        since = [f"^{before}"] if before else []
+    def merges(self, before: Iterable[CommitId], after: CommitId, most: int) -> list[LogEntry]:
+        """The newest merges of `after` that none of `before` has."""
+        since = (f"^{commit}" for commit in before)
         return self._logged("--merges", f"--max-count={most}", after, *since)
+
+    def with_trailer(self, name: str, after: CommitId, most: int) -> list[CommitId]:
+        """The newest commits of a history that carry a trailer."""
+        grep = f"--grep=^{re.escape(name)}: "
+        return [entry.commit for entry in self._logged(grep, f"--max-count={most}", after)]
+
+    def rebased(self, until: CommitId | None, most: int) -> list[CommitId]:
+        """The commits at which HEAD stood when a rebase began, since it last stood at `until`: the
+        newest first."""
+        command = ("log", "--walk-reflogs", "-z", "--format=%H %gs", f"--max-count={most}", "HEAD")
+        code, out, _ = self._process().attempt(*command, "--")
+        entries = [line.partition(" ") for line in out.decode("utf-8", "replace").split("\0")]
+        found: list[CommitId] = []
+        for (commit, _, action), (earlier, _, _) in pairwise(entries if code == 0 else ()):
+            if commit == until:
+                break
+            if "(start): checkout" in action and earlier:
+                found.append(CommitId(earlier))
+        return found
 
     def touching(self, path: str) -> list[LogEntry]:
         """All commits at hand that touch a path, those that no branch has any more included."""

@@ -88,14 +88,18 @@ class Settling:
         touched = {c.path for c in changed} | set(restored)
         laid, edits = self._lay(touched, restored, candidates, judge)
         wanted = {**restored, **self._tree(laid, candidates, edits)}
-        if before is not None:
-            self._keep_dropped(before, head, judge.persons, wanted)
+        self._keep_dropped(self._since(before, head), head, judge.persons, wanted)
+        self._keep_rebased(before, head, wanted)
         changes = git.not_in_head(wanted)
         if changes:
             message = f"tree: laid anew after git moved\n\n{OPERATION}: lay\n"
             head = git.commit(changes.items(), message, self.at)
             catch_up(self.shop)
         local.set_settled(head)
+
+    def _since(self, before: CommitId | None, head: CommitId) -> list[CommitId]:
+        """The commits up to which `tree/` is settled."""
+        return [before] if before else self.shop.git.with_trailer(OPERATION, head, MOST_MERGES)
 
     def _known(self, commit: str | None) -> CommitId | None:
         """A commit, if it is still at hand."""
@@ -214,7 +218,8 @@ class Settling:
     ) -> Judge:
         git = self.shop.git
         bases = [git.merge_base(ours, other) for other in theirs]
-        commits = [entry for other in theirs for entry in git.between(ours, other)]
+        commits = [entry for other in theirs for entry in git.between([ours], other)]
+        commits += git.between(theirs, ours)
         return Judge(
             self.shop,
             (ours, *theirs, *bases),
@@ -224,10 +229,11 @@ class Settling:
         )
 
     def _judge_of_history(self, before: CommitId | None, head: CommitId) -> Judge:
-        """In a clone that is new to us nobody's commits are looked at: texts must be known."""
+        """In a clone that is new to us, what went before a commit of ours was settled elsewhere."""
         git = self.shop.git
-        merges = git.merges(before, head, MOST_MERGES)
-        persons = persons_paths(git, git.between(before, head)) if before else set()
+        since = self._since(before, head)
+        merges = git.merges(since, head, MOST_MERGES)
+        persons = persons_paths(git, git.between(since, head))
         sides: list[tuple[CommitId, ...]] = []
         for merge in merges:
             base = git.merge_base(*merge.parents[:2])
@@ -268,18 +274,23 @@ class Settling:
         persons: Iterable[str],
         changes: dict[str, Content],
     ) -> None:
-        """What a person committed on the other side without us is in no revision yet: it stays in
-        `tree/`, as the file itself or (where ours has other news) beside it, for `sync`."""
+        """What a person committed without us, on either side, is in no revision yet: it stays in
+        `tree/`, as the file itself or (where that holds other news) beside it, for `sync`."""
         git = self.shop.git
         for path in sorted(persons):
             for other in theirs:
                 base = git.merge_base(ours, other)
-                old, mine, text = text_at(git, (base, ours, other), path)
-                if text not in (old, mine):
-                    self._keep(path, old, text, changes)
+                old, *texts = text_at(git, (base, ours, other), path)
+                for text in dict.fromkeys(texts):
+                    if text != old:
+                        self._keep(path, old, text, changes)
 
     def _keep_dropped(
-        self, before: CommitId, head: CommitId, persons: Iterable[str], changes: dict[str, Content]
+        self,
+        before: Sequence[CommitId],
+        head: CommitId,
+        persons: Iterable[str],
+        changes: dict[str, Content],
     ) -> None:
         """The same for merges that git made, and dropped or blended such a text."""
         git = self.shop.git
@@ -292,6 +303,24 @@ class Settling:
                 for text in text_at(git, merge.parents, path):
                     if text not in (old, held):
                         self._keep(path, old, text, changes)
+
+    def _keep_rebased(
+        self, before: CommitId | None, head: CommitId, changes: dict[str, Content]
+    ) -> None:
+        """The same for rebases, where our driver keeps what is upstream and drops the commit."""
+        git = self.shop.git
+        for tip in git.rebased(before, MOST_MERGES):
+            if git.is_ancestor(tip, head) or (base := git.merge_base(tip, head)) is None:
+                continue
+            for path in sorted(persons_paths(git, git.between([head], tip))):
+                old, text = text_at(git, (base, tip), path)
+                if text != old and not self._is_there(path, text, old):
+                    self._keep(path, old, text, changes)
+
+    def _is_there(self, path: str, text: bytes | None, old: bytes | None) -> bool:
+        """Whether a file in the work tree holds all that a text changed."""
+        there = self._there(path)
+        return there is not None and self.shop.git.blend(old or b"", there, text or b"") == there
 
     def _keep(
         self, path: str, old: bytes | None, text: bytes | None, changes: dict[str, Content]

@@ -20,7 +20,6 @@ from pcpfs.git import (
     replay,
     waiting_rebase,
 )
-from pcpfs.store.judging import persons_paths
 from pcpfs.store.kinds import Kind, kind_of
 from pcpfs.store.merging import Settling, Waits
 from pcpfs.store.restoring import Restoring
@@ -93,13 +92,10 @@ class Rebasing(Settling):
         paths = {change.path for change in changed} | unmerged
         candidates = {path for path in paths if kind_of(path) is Kind.TREE}
         judge = self._judge_of_merge(onto, [rebase.before], unmerged)
-        upstream = persons_paths(git, git.between(rebase.before, onto))
-        mine, judge.persons = judge.persons, judge.persons | upstream
         touched = {*truth, *(change.path for change in changed)}
         laid, edits = self._lay(touched, touched, candidates, judge)
         found = self._tree(laid, candidates, edits)
-        self._keep_texts(onto, [rebase.before], mine, found)
-        self._keep_texts(rebase.before, [onto], upstream, found)
+        self._keep_texts(onto, [rebase.before], judge.persons, found)
         return found
 
     def _replayed(

@@ -58,7 +58,8 @@ class Restoring:
             raw = self._read(change.path)
             if change.after is not None and (raw is None or not fits(change.path, raw)):
                 wrong[change.path] = change.stored
-        for merge in self.shop.git.merges(before, after, MOST_MERGES):
+        since = [before] if before else []
+        for merge in self.shop.git.merges(since, after, MOST_MERGES):
             for path, blob in self._dropped(merge):
                 raw = self._read(path)
                 if path not in wrong and (raw is None or not fits(path, raw)):

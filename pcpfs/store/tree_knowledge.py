@@ -216,4 +216,6 @@ class _Telling:
 
     def _commits_since(self, stood: CommitId) -> Iterator[CommitId]:
         head = self.shop.git.head()
-        return (entry.commit for entry in self.shop.git.between(stood, head)) if head else iter(())
+        if not head:
+            return iter(())
+        return (entry.commit for entry in self.shop.git.between([stood], head))

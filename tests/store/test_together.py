@@ -129,3 +129,19 @@ for number in range(6):
         assert clone.git("status", "--porcelain") == ""
         assert fsck(clone.store).ok
         clone.close()
+
+
+def test_a_branch_switch_is_nobodys_edit(place: Workplace) -> None:
+    page = place.write("one\n", path="x.md").page_id
+    place.git("checkout", "-q", "-b", "side")
+    place.revise(page, "on the side\n")
+    place.write("extra\n", path="e.md")
+    place.git("checkout", "-q", "main")
+    assert place.session.payload(page) == b"one\n"
+    assert place.store.edits() == ()
+    assert place.revise(page, "on main\n").warnings == ()
+    assert place.tree() == {"x.md": b"on main\n"}
+    place.git("checkout", "-q", "side")
+    assert place.session.payload(page) == b"on the side\n"
+    assert place.store.edits() == ()
+    assert place.tree() == {"x.md": b"on the side\n", "e.md": b"extra\n"}
