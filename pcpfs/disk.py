@@ -16,15 +16,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
-from pcpfs.errors import Busy, InvalidName, PcpfsError, ReadOnly, StorageFull, Unavailable
+from pcpfs.errors import Busy, Unavailable
 from pcpfs.ports import DiskCalls
+from pcpfs.system_errors import AnyPath, shown, translated, translation
 
-AnyPath = str | os.PathLike[str]
 Bytes = bytes | bytearray | memoryview
 
 LITTER = ".tmp-"
@@ -34,6 +34,9 @@ POLL_SECONDS = 0.05
 SYNC_ALL_FROM = 64
 """From this many files on, one `syncfs` is cheaper than a sync each; below it, a sync each spares
 us from waiting for what other programs have in their caches."""
+
+_TRIES = 3
+"""Somebody may remove the folders above as often as this while one is made in them."""
 
 _CLOSING = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CLOSING
@@ -120,19 +123,19 @@ class Disk:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise FileNotFoundError(errno.ENOENT, "no such file", os.fspath(path)) from error
         except OSError as error:
-            why = f"cannot read {_shown(path)} ({error.strerror}); check its permissions"
-            raise Unavailable(why, path=_shown(path)) from error
+            why = f"cannot read {shown(path)} ({error.strerror}); check its permissions"
+            raise Unavailable(why, path=shown(path)) from error
 
     def write(self, path: AnyPath, data: Bytes) -> None:
         """Put a file in place: durable when this returns, and always the old bytes or the new."""
-        with _translated(path):
+        with translated(path):
             self._put(os.fspath(path), data, durable=True)
 
     def write_once(self, path: AnyPath, data: Bytes) -> None:
         """Put an immutable file in place, durably. One that is there is left alone, unless its
         size shows that somebody's copying tore it: then it is replaced."""
         name = os.fspath(path)
-        with _translated(path):
+        with translated(path):
             if _size(name) == len(data):
                 self.calls.sync(name)
                 self.calls.sync(_parent(name))
@@ -142,17 +145,17 @@ class Disk:
     def write_volatile(self, path: AnyPath, data: Bytes) -> None:
         """Put a file in place at once, but do not wait for the disk: after a power cut it may be
         old, new, or empty. Only for what can be made again."""
-        with _translated(path):
+        with translated(path):
             self._put(os.fspath(path), data, durable=False)
 
     def sync(self, path: AnyPath) -> None:
         """Make durable what other code wrote into a file, or the names in a folder."""
-        with _translated(path):
+        with translated(path):
             self.calls.sync(os.fspath(path))
 
     def make_folders(self, path: AnyPath) -> None:
         """Make a folder and those above it, durably; one that is there is fine."""
-        with _translated(path):
+        with translated(path):
             for parent in self._ensure(os.fspath(path)):
                 self.calls.sync(parent)
 
@@ -160,7 +163,7 @@ class Disk:
         """Move a file or folder within one file system, durably; a file at `new` is replaced.
         FileNotFoundError if `old` is not there."""
         source, target = os.fspath(old), os.fspath(new)
-        with _translated(new, FileNotFoundError):
+        with translated(new, FileNotFoundError):
             made = self._ensure(_parent(target))
             self.calls.move(source, target)
             for folder in dict.fromkeys([*made, _parent(target), _parent(source)]):
@@ -169,7 +172,7 @@ class Disk:
     def remove(self, path: AnyPath) -> bool:
         """Remove a file or link, durably; False if there was none."""
         name = os.fspath(path)
-        with _translated(path):
+        with translated(path):
             try:
                 self.calls.unlink(name)
             except FileNotFoundError:
@@ -183,7 +186,7 @@ class Disk:
         It goes from its name in one step, so nobody ever sees a part of it there.
         """
         name = os.fspath(path)
-        with _translated(path):
+        with translated(path):
             aside = _litter(self.staging or _parent(name))
             try:
                 self.calls.move(name, aside)
@@ -197,7 +200,7 @@ class Disk:
         """Remove a folder and those above it, without `below`, as far as they are empty; what a
         power cut brings back is harmless."""
         name, end = os.fspath(folder), os.fspath(below)
-        with _translated(folder):
+        with translated(folder):
             while name != end and os.path.isdir(name) and not os.listdir(name):
                 self.calls.remove_folder(name)
                 name = _parent(name)
@@ -205,7 +208,7 @@ class Disk:
     def sweep(self, folder: AnyPath) -> int:
         """Remove what crashed writers left directly in a folder, and count it. Only under the
         lock that keeps others out."""
-        with _translated(folder):
+        with translated(folder):
             names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
             litter = [os.path.join(folder, name) for name in names if name.startswith(LITTER)]
             for path in litter:
@@ -228,15 +231,15 @@ class Disk:
         """
         import filelock  # noqa: PLC0415 (50 ms that reading does not need)
 
-        with _translated(path):
+        with translated(path):
             self._ensure(_parent(os.fspath(path)))
             lock = filelock.FileLock(os.fspath(path), thread_local=False)
             try:
                 lock.acquire(timeout=wait_seconds, poll_interval=POLL_SECONDS)
             except filelock.Timeout as error:
-                held = f"still held {_shown(path)} after {wait_seconds:g} s"
+                held = f"still held {shown(path)} after {wait_seconds:g} s"
                 why = f"another process is writing here and {held}; try again, or see --wait"
-                raise Busy(why, path=_shown(path)) from error
+                raise Busy(why, path=shown(path)) from error
         try:
             yield
         finally:
@@ -261,16 +264,25 @@ class Disk:
 
     def _ensure(self, folder: str) -> list[str]:
         """Make a folder and what leads to it; the folders that got new names, topmost first."""
-        try:
-            self.calls.make_folder(folder)
-        except FileExistsError:
-            if not os.path.isdir(folder):
-                raise
-            return []
-        except FileNotFoundError:
-            above = self._ensure(_parent(folder))
-            return above + self._ensure(folder)
-        return [_parent(folder)]
+        made: list[str] = []
+        waiting = [folder]
+        tries = _TRIES + folder.count(os.sep)
+        while waiting:
+            name = waiting[-1]
+            try:
+                self.calls.make_folder(name)
+                made.append(_parent(name))
+            except FileExistsError:
+                if not os.path.isdir(name):
+                    raise
+            except FileNotFoundError as error:
+                above, tries = _parent(name), tries - 1
+                if above == name or tries < 0:
+                    raise OSError(errno.EINVAL, "no folder can be made there", name) from error
+                waiting.append(above)
+                continue
+            waiting.pop()
+        return made
 
     def _delete(self, path: str) -> None:
         if os.path.islink(path) or not os.path.isdir(path):
@@ -323,7 +335,7 @@ class Batch:
         try:
             self._disk.calls.create(unfinished, data)
         except OSError as error:
-            raise _translation(error, path) from error
+            raise translation(error, path) from error
         self._count += 1
         self._stages[-1].puts.append((unfinished, os.fspath(path)))
 
@@ -344,7 +356,7 @@ class Batch:
         self._stages.append(_Stage())
 
     def __enter__(self) -> Batch:
-        with _translated(self._folder):
+        with translated(self._folder):
             self._disk._ensure(self._folder)
         return self
 
@@ -356,7 +368,7 @@ class Batch:
     ) -> None:
         try:
             if kind is None:
-                with _translated(self._folder):
+                with translated(self._folder):
                     self._commit()
         finally:
             with suppress(OSError):
@@ -415,35 +427,3 @@ def _size(path: str) -> int:
     except OSError:
         return -1
     return found.st_size if (found.st_mode & 0o170000) == 0o100000 else -1
-
-
-def _shown(path: AnyPath) -> str:
-    return os.fspath(path).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-@contextmanager
-def _translated(path: AnyPath, *passing: type[OSError]) -> Iterator[None]:
-    try:
-        yield
-    except passing:
-        raise
-    except OSError as error:
-        raise _translation(error, path) from error
-
-
-_MEANINGS: Mapping[int, tuple[type[PcpfsError], str]] = {
-    errno.ENOSPC: (StorageFull, "free some space and try again"),
-    errno.EDQUOT: (StorageFull, "your quota is used up: free some space and try again"),
-    errno.EFBIG: (StorageFull, "a limit on the size of files is in the way: raise it (ulimit -f)"),
-    errno.EROFS: (ReadOnly, "the disk is mounted read-only"),
-    errno.EACCES: (ReadOnly, "check the permissions of its folder"),
-    errno.EPERM: (ReadOnly, "check the permissions of its folder"),
-    errno.ENAMETOOLONG: (InvalidName, "choose a shorter name"),
-    errno.EXDEV: (Unavailable, "a store must lie on one file system"),
-}
-
-
-def _translation(error: OSError, path: AnyPath) -> PcpfsError:
-    kind, advice = _MEANINGS.get(error.errno or 0, (Unavailable, "check the disk and try again"))
-    where = _shown(path)
-    return kind(f"cannot write {where}: {error.strerror}; nothing is lost: {advice}", path=where)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from pcpfs.cli.settings import Settings, debugging, no_store
+from pcpfs.cli.settings import Settings, debugging, here, no_store
 from pcpfs.cli.text import safe
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Call:
         """The folder of the store: as named, else the nearest one, else the user's own."""
         from pcpfs.store.store import Store  # noqa: PLC0415 (help needs no store)
 
-        return self.settings.named_store or Store.find(Path.cwd()) or user_store()
+        return self.settings.named_store or Store.find(here()) or user_store()
 
     @cached_property
     def session(self) -> Session:

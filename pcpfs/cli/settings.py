@@ -26,7 +26,21 @@ class Settings:
     def named_store(self) -> Path | None:
         """The folder given with -C, else by $PCPFS_STORE."""
         given = self.store or os.environ.get("PCPFS_STORE")
-        return Path(given).absolute() if given else None
+        return absolute(given) if given else None
+
+
+def here() -> Path:
+    """The working directory. NotFound if somebody has removed it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise NotFound("the folder that you are in has been removed; go to another one") from error
+
+
+def absolute(given: str) -> Path:
+    """A path as the user gave it, from the working directory on."""
+    path = Path(given)
+    return path if path.is_absolute() else here() / path
 
 
 def no_store() -> NotFound:

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
+from pcpfs.errors import Busy, Corrupt, InvalidName, PcpfsError, ReadOnly, StorageFull, Unavailable
+
+_MOST_BYTES = 500
+"""SQLite takes paths of about 512 bytes, with the endings of its logs."""
 
 _FULL = ("disk is full", "disk I/O error")
 
@@ -86,6 +89,8 @@ def _translation(error: sqlite3.Error, what: Path | str, remedy: str) -> PcpfsEr
     text = str(error)
     if "locked" in text:
         return Busy(f"{what} is in use by another process; try again")
+    if "unable to open" in text and len(os.fsencode(what)) >= _MOST_BYTES:
+        return InvalidName(f"{what} is too long a path for SQLite; choose a shorter one")
     if "readonly" in text or "unable to open" in text:
         return ReadOnly(f"{what} may not be written; check the permissions of its folder")
     if any(sign in text for sign in _FULL):

@@ -16,17 +16,19 @@ from pcpfs.git import Git, find_repository
 from pcpfs.store import layout
 from pcpfs.store.config import generated_files
 from pcpfs.store.nested import hide, refuse_inside_a_store
+from pcpfs.system_errors import translated
 
 _MARK = f"{layout.DISPOSABLE}/unfinished"
 
 
 def begin(path: Path, disk: Disk, *, nested: bool) -> None:
     """Make the folder and its repository; Conflict if the folder holds anything of others."""
-    refuse_inside_a_store(path)
-    if path.exists():
-        _clear(path, disk)
-    disk.write(path / _MARK, b"")
-    around = find_repository(path)
+    with translated(path):
+        refuse_inside_a_store(path)
+        if path.exists():
+            _clear(path, disk)
+        disk.write(path / _MARK, b"")
+        around = find_repository(path)
     try:
         Git.init(path, nested=nested)
     except PcpfsError:

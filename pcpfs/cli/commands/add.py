@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.reports import sync_lines
+from pcpfs.cli.settings import absolute
 
 MIB = 1 << 20
 
@@ -50,7 +49,7 @@ def command(
     from pcpfs.sources.scanned import ScanOptions  # noqa: PLC0415
 
     options = ScanOptions(include=include, max_size=max_bytes)
-    wanted = Wanted(Path(path).absolute(), Namespace.given(scope), name, options, take_over)
+    wanted = Wanted(absolute(path), Namespace.given(scope), name, options, take_over)
     with call.progress() as progress:
         report = call.sources.add(wanted, progress)
     call.answer(report, sync_lines(report))

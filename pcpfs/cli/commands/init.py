@@ -10,6 +10,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.settings import absolute, here
 from pcpfs.cli.text import safe, styled
 
 
@@ -26,7 +27,7 @@ def command(call: Call, folder: str | None, nested: bool) -> None:
 
     It lies in DIR, else in -C or $PCPFS_STORE, else in this folder, which must be empty.
     """
-    path = Path(folder).absolute() if folder else call.settings.named_store or Path.cwd()
+    path = absolute(folder) if folder else call.settings.named_store or here()
     store = call.create_store(path, nested=nested)
     answer = {
         "store_id": store.store_id,
@@ -39,5 +40,5 @@ def command(call: Call, folder: str | None, nested: bool) -> None:
 
 def _lines(path: Path) -> Iterator[str]:
     yield f"made the store {styled(safe(str(path)), 'bold')}"
-    there = "" if path == Path.cwd() else f"cd {safe(shlex.quote(str(path)))}, then "
+    there = "" if path == here() else f"cd {safe(shlex.quote(str(path)))}, then "
     yield f"next: {there}pcpfs add FOLDER --scope project:NAME"
