@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.codec import canonical, decode
+from pcpfs.model.grants import Granted, Revoked, VisibilitySet
 from pcpfs.model.ids import (
     ChangeId,
     CloneId,
@@ -328,6 +329,9 @@ KnownEvent = (
     | Noted
     | ScopeTitled
     | RootAdded
+    | Granted
+    | Revoked
+    | VisibilitySet
 )
 Event = KnownEvent | UnknownEvent
 
@@ -345,6 +349,9 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Noted,
         ScopeTitled,
         RootAdded,
+        Granted,
+        Revoked,
+        VisibilitySet,
     )
 }
 

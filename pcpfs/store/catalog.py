@@ -17,6 +17,7 @@ from pcpfs.errors import Busy, PcpfsError
 from pcpfs.model.names import Namespace
 from pcpfs.store.databases import connect, transaction, translated
 from pcpfs.store.rows import (
+    AccessRow,
     ChangeRow,
     DocumentRow,
     EventRow,
@@ -29,11 +30,12 @@ from pcpfs.store.rows import (
     RevisionRow,
     RootRow,
     ScopeRow,
+    ScopeRows,
     SegmentRow,
     SpanRow,
 )
 
-CATALOG_VERSION = "8"
+CATALOG_VERSION = "9"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -58,6 +60,7 @@ class Damage(NamedTuple):
 TABLES: tuple[tuple[str, type, str], ...] = (
     ("scope", ScopeRow, "scope"),
     ("root", RootRow, "root_id"),
+    ("access", AccessRow, "principal, permission, scope"),
     ("page", PageRow, "page_id"),
     ("revision", RevisionRow, "revision_id"),
     ("span", SpanRow, "page_id, ordinal"),
@@ -101,6 +104,7 @@ _INDEXES = (
     "event (page_id)",
     "event (digest)",
     "segment (scope)",
+    "access (scope)",
     "page (scope) WHERE is_event AND lifecycle <> 'active'",
 )
 
@@ -232,19 +236,19 @@ class Catalog:
         self.db.execute("DELETE FROM page WHERE page_id = ?", (page_id,))
         self._note_pending(before, {})
 
-    def replace_scope(
-        self, row: ScopeRow, roots: Iterable[RootRow], changes: Iterable[ChangeRow]
-    ) -> None:
+    def replace_scope(self, rows: ScopeRows) -> None:
         """Put these rows in place of all that is known of a scope itself."""
-        self.remove_scope(Namespace(row.scope))
-        self._insert("scope", (row,))
-        self._insert("root", roots)
-        self._insert("change", changes)
+        self.remove_scope(Namespace(rows.scope.scope))
+        self._insert("scope", (rows.scope,))
+        self._insert("root", rows.roots)
+        self._insert("change", rows.changes)
+        self._insert("access", rows.access)
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
         self.db.execute("DELETE FROM scope WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM root WHERE scope = ?", (namespace,))
+        self.db.execute("DELETE FROM access WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 

@@ -29,6 +29,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store.disputes import settled
+from pcpfs.store.grants import OWNER_ONLY, Access, access
 
 Changes = Mapping[ChangeId, Change]
 
@@ -360,10 +361,12 @@ class ScopeState:
     incomplete: bool
     title: str
     roots: Mapping[RootId, RootAdded]
+    access: Access
 
 
-def fold_scope(namespace: Namespace, changes: Changes) -> ScopeState:
-    """The state of a scope; its title is the namespace until one is given."""
+def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
+    """The state of a scope; its title is the namespace until one is given. Where the changes are
+    not all (one cannot be read), nobody but the owner has access."""
     order, incomplete = in_order(changes)
     title = str(namespace)
     roots: dict[RootId, RootAdded] = {}
@@ -373,4 +376,5 @@ def fold_scope(namespace: Namespace, changes: Changes) -> ScopeState:
                 title = event.title
             elif isinstance(event, RootAdded):
                 roots[event.root_id] = event
-    return ScopeState(namespace, tuple(order), latest(changes), incomplete, title, roots)
+    allowed = access(changes) if is_whole else OWNER_ONLY
+    return ScopeState(namespace, tuple(order), latest(changes), incomplete, title, roots, allowed)

@@ -54,7 +54,7 @@ def _refold_scope(shop: Workshop, pinned: Catalog, namespace: Namespace, moment:
     known = {change: body for change, body in changes.items() if body.at <= moment}
     pinned.remove_scope(namespace)
     if known:
-        pinned.replace_scope(*scope_rows(fold_scope(namespace, known)))
+        pinned.replace_scope(scope_rows(fold_scope(namespace, known)))
 
 
 def holds(pins: Pins, table: str) -> tuple[str, tuple[int, ...]]:

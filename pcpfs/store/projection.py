@@ -24,6 +24,7 @@ from pcpfs.store.fold import (
     runs,
 )
 from pcpfs.store.rows import (
+    AccessRow,
     ChangeRow,
     DocumentRow,
     FrameRow,
@@ -33,6 +34,7 @@ from pcpfs.store.rows import (
     RevisionRow,
     RootRow,
     ScopeRow,
+    ScopeRows,
     SpanRow,
 )
 
@@ -53,11 +55,18 @@ def page_rows(state: PageState, bodies: Bodies) -> PageRows:
     return _source_rows(state, bodies) if state.is_source else _authored_rows(state, bodies)
 
 
-def scope_rows(state: ScopeState) -> tuple[ScopeRow, list[RootRow], list[ChangeRow]]:
+def scope_rows(state: ScopeState) -> ScopeRows:
     """All rows of one scope."""
     last = max((body.at.microseconds for _, body in state.changes), default=0)
-    row = ScopeRow(state.namespace, state.title, _json(state.latest), state.incomplete, last)
-    roots = [
+    row = ScopeRow(
+        state.namespace,
+        state.title,
+        _json(state.latest),
+        state.incomplete,
+        last,
+        state.access.visibility,
+    )
+    roots = tuple(
         RootRow(
             root.root_id,
             state.namespace,
@@ -69,8 +78,10 @@ def scope_rows(state: ScopeState) -> tuple[ScopeRow, list[RootRow], list[ChangeR
             root.max_bytes,
         )
         for root in state.roots.values()
-    ]
-    return row, roots, _change_rows(None, state)
+    )
+    permits = sorted(state.access.permits)
+    access = tuple(AccessRow(who, what, state.namespace) for who, what in permits)
+    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access)
 
 
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:

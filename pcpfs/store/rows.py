@@ -182,6 +182,15 @@ class ScopeRow(NamedTuple):
     latest: str
     incomplete: int
     updated_at: int
+    visibility: str
+
+
+class AccessRow(NamedTuple):
+    """Somebody (`*`: anybody) may do something in a scope."""
+
+    principal: str
+    permission: str
+    scope: str
 
 
 class RootRow(NamedTuple):
@@ -193,3 +202,11 @@ class RootRow(NamedTuple):
     fingerprint: str
     include: str
     max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRows:
+    scope: ScopeRow
+    roots: tuple[RootRow, ...]
+    changes: tuple[ChangeRow, ...]
+    access: tuple[AccessRow, ...]

@@ -77,7 +77,8 @@ def refold_scope(shop: Workshop, namespace: Namespace) -> None:
     left out and recorded as damage."""
     changes, damage = shop.objects.readable_scope_changes(namespace)
     if changes or damage:
-        shop.catalog.replace_scope(*scope_rows(fold_scope(namespace, changes)))
+        state = fold_scope(namespace, changes, is_whole=not damage)
+        shop.catalog.replace_scope(scope_rows(state))
     else:
         shop.catalog.remove_scope(namespace)
     for path, message in damage:

@@ -78,12 +78,12 @@ class TestDamage:
         again.close()
 
     def test_events_of_a_later_format_are_skipped_and_kept(self, place: Workplace) -> None:
-        sound, page = self.bad(place, UnknownEvent({"type": "granted", "to": "user:bob"}))
+        sound, page = self.bad(place, UnknownEvent({"type": "embargoed", "to": "user:bob"}))
         again = self.opened(place, sound)
         assert again.session.payload(page) == b"apple\n"
         assert again.session.damages() == ()
         again.revise(page, "more apple\n")
-        assert any(b'"granted"' in raw for raw in truth(place.path).values())
+        assert any(b'"embargoed"' in raw for raw in truth(place.path).values())
         again.close()
 
     @pytest.mark.parametrize("raw", [b"[" * 100_000, b"{}", b"not json", b"\xff"])
