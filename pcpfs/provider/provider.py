@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pcpfs import __version__
-from pcpfs.errors import BadMessage, InvalidInstant
+from pcpfs.errors import BadMessage, InvalidInstant, Unavailable
 from pcpfs.model import cgp
 from pcpfs.model.instants import Instant
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pcpfs.ports import AdapterRegistry
     from pcpfs.provider.answering import Desk
     from pcpfs.sources.roots import Root
+    from pcpfs.store.index_process import IndexProcess
     from pcpfs.store.session import Session
 
 NAME = "pcpfs"
@@ -50,11 +51,23 @@ ACK = cgp.HandshakeAck(
 )
 
 
-class Provider:
-    """Answers for one session, which `open_session` gives when the first question comes."""
+MOST_BACKLOG = 1_000
+"""So many documents are indexed while a question waits, in about half a second."""
 
-    def __init__(self, open_session: Callable[[], Session]) -> None:
+
+class Provider:
+    """Answers for one session, which `open_session` gives when the first question comes.
+
+    Where more than `most_backlog` documents wait to be indexed, another process does it, and
+    questions are answered `unavailable` meanwhile.
+    """
+
+    def __init__(
+        self, open_session: Callable[[], Session], most_backlog: int = MOST_BACKLOG
+    ) -> None:
         self._open_session = open_session
+        self._most_backlog = most_backlog
+        self._indexer: IndexProcess | None = None
         self._scopes: tuple[int, frozenset[str]] | None = None
 
     @cached_property
@@ -69,7 +82,9 @@ class Provider:
             raise BadMessage("a query has a goal")
         if query.kinds and not set(query.kinds) & set(cgp.FrameKind):
             raise UnsupportedKind(f"there are no frames of kind {', '.join(query.kinds)!r}")
-        return Answer(self._desk(_pins(query)), query).result()
+        desk = self._desk(_pins(query))
+        self._require_index(desk)
+        return Answer(desk, query).result()
 
     def verify(self, request: cgp.IdentityList) -> cgp.VerdictList:
         """A verdict for every identity, in the order asked (V1 to V4)."""
@@ -78,6 +93,21 @@ class Provider:
 
         desk = self._desk(Pins())
         return cgp.VerdictList(verdicts=tuple(judge(desk, each) for each in request.frames))
+
+    def _require_index(self, desk: Desk) -> None:
+        """Unavailable while another process indexes what a question would have to wait for."""
+        from pcpfs.store.index_process import IndexProcess  # noqa: PLC0415 (see `query`)
+
+        waiting = self._session.index_backlog(sorted(desk.readable), desk.pins)
+        if waiting <= self._most_backlog:
+            self._indexer = None
+            return
+        if self._indexer is None and (started := IndexProcess.start(self._session.store.path)):
+            started.let_finish()
+            self._indexer = started
+        if self._indexer is None or not self._indexer.is_at_work():
+            return  # it could not do it: then the question waits
+        raise Unavailable(f"{waiting} documents are being indexed; ask again in some seconds")
 
     def _desk(self, pins: Pins) -> Desk:
         from pcpfs.provider.answering import Desk  # noqa: PLC0415 (see `query`)

@@ -7,9 +7,11 @@ matches: whole first, else by its parts, else by its stem.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
 
 from pcpfs.search.query import Clause, Matching, Query
 from pcpfs.search.spelling import nearness
@@ -49,9 +51,9 @@ def locate(payload: bytes | str, query: Query) -> tuple[Place, ...]:
     """All places of the query's words, in order of the text."""
     text = readable(payload)
     breaks = [match.start() for match in re.finditer("\n", text)]
-    places = []
+    places, looked = [], _Text.of(text)
     for clause in query.clauses:
-        for start, end in _spans(text, clause):
+        for start, end in _spans(looked, _readings(clause)):
             places.append(Place(clause.text, bisect_right(breaks, start - 1) + 1, start, end))
     return tuple(sorted(places, key=lambda place: (place.start, place.end)))
 
@@ -75,12 +77,15 @@ def excerpt(
 
 def span_of(places: Sequence[Place], spans: Sequence[tuple[int, int]]) -> int | None:
     """Which of these line ranges has most of the different words: the index of the shortest such.
+    The places are in order of the text.
 
     None if no range has any: the way from a hit in a file to the symbol around it.
     """
     best: tuple[int, int, int] | None = None
+    lines = [place.line for place in places]
     for index, (first, last) in enumerate(spans):
-        words = {place.word for place in places if first <= place.line <= last}
+        inside = places[bisect_left(lines, first) : bisect_right(lines, last)]
+        words = {place.word for place in inside}
         rank = (len(words), first - last, -index)
         if words and (best is None or rank > best):
             best = rank
@@ -118,37 +123,79 @@ def _boundary(character: str, assertion: str) -> str:
     return assertion if (character.isalnum() or character == "_") and not is_cjk(character) else ""
 
 
-def _spans(text: str, clause: Clause) -> list[tuple[int, int]]:
-    """Where the word stands, by the strictest reading that is there at all."""
-    for pattern, fits in _readings(clause):
-        found = [m.span() for m in re.finditer(pattern, text, re.IGNORECASE) if fits(text, m)]
-        if found:
-            return found
-    return []
-
-
 _Check = Callable[[str, "re.Match[str]"], bool]
 
 
-def _readings(clause: Clause) -> Iterator[tuple[str, _Check]]:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One way to find a word: a pattern, what must hold of a match, and the literal pieces without
+    which there is none."""
+
+    pattern: str
+    fits: _Check
+    pieces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text to look through; of ASCII also in lower case, where plain search is fast."""
+
+    text: str
+    lower: str | None
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        return cls(text, text.lower() if text.isascii() else None)
+
+    def spans(self, reading: _Reading) -> list[tuple[int, int]]:
+        if self.lower is None or not reading.pattern.isascii():
+            found = re.finditer(reading.pattern, self.text, re.IGNORECASE)
+        elif all(piece in self.lower for piece in reading.pieces):
+            found = re.finditer(reading.pattern, self.lower)
+        else:
+            return []
+        return [match.span() for match in found if reading.fits(self.text, match)]
+
+
+def _spans(text: _Text, readings: Iterable[_Reading]) -> list[tuple[int, int]]:
+    """Where a word stands, by the strictest reading that is there at all."""
+    return next(filter(None, map(text.spans, readings)), [])
+
+
+@lru_cache(maxsize=256)
+def _readings(clause: Clause) -> tuple[_Reading, ...]:
+    """The strictest first, each once."""
+    return tuple({reading.pattern: reading for reading in _all_readings(clause)}.values())
+
+
+def _all_readings(clause: Clause) -> Iterator[_Reading]:
     last = clause.alternatives[0].terms[-1]
     if last.matching is Matching.PREFIX:
-        yield re.escape(last.text) + r"\w*", _starts_well
+        yield _joined([last.text], _starts_well, rest=True)
         return
     if last.matching is Matching.FUZZY:
-        yield re.escape(last.text[0]) + r"\w*", _near(last.text)
+        yield _joined([last.text[0]], _near(last.text), rest=True)
         return
     words = words_of(clause.text)
-    yield re.escape(clause.text), _stands_well
+    yield _joined([clause.text], _stands_well)
     if words:
-        yield _JOINT.join(map(re.escape, words)), _stands_well
-        parts = [part for word in words for part in parts_of(word) or [word]]
-        yield _JOINT.join(map(re.escape, parts)), _stands_well
+        yield _joined(words, _stands_well)
+        yield _joined([p for word in words for p in parts_of(word) or [word]], _stands_well)
     if len(words) == 1:
         root = stem(words[0])
-        yield re.escape(root.rstrip("ei") or root) + r"\w*", _stems_to(root)
-    else:
-        yield "|".join(map(re.escape, words)), _stands_well
+        yield _joined([root.rstrip("ei") or root], _stems_to(root), rest=True)
+    elif words:
+        yield _Reading("|".join(map(re.escape, map(_lower, words))), _stands_well)
+
+
+def _joined(pieces: Iterable[str], fits: _Check, *, rest: bool = False) -> _Reading:
+    """These pieces with little between them, and (`rest`) to the end of the word."""
+    pieces = tuple(map(_lower, pieces))
+    return _Reading(_JOINT.join(map(re.escape, pieces)) + r"\w*" * rest, fits, pieces)
+
+
+def _lower(piece: str) -> str:
+    return piece.lower() if piece.isascii() else piece
 
 
 def _near(word: str) -> _Check:
@@ -166,15 +213,12 @@ def _stems_to(root: str) -> _Check:
 
 
 def _stands_well(text: str, match: re.Match[str]) -> bool:
-    return _starts_well(text, match) and _ends_well(text, match)
+    start, end = match.span()
+    return _between_parts(text, start) and _between_parts(text, end)
 
 
 def _starts_well(text: str, match: re.Match[str]) -> bool:
     return _between_parts(text, match.start())
-
-
-def _ends_well(text: str, match: re.Match[str]) -> bool:
-    return _between_parts(text, match.end())
 
 
 def _between_parts(text: str, position: int) -> bool:
@@ -182,6 +226,8 @@ def _between_parts(text: str, position: int) -> bool:
     if not 0 < position < len(text):
         return True
     before, after = text[position - 1], text[position]
+    if before.islower() and after.islower() and before.isascii():
+        return False
     if not (before.isalnum() and after.isalnum()) or is_cjk(before) or is_cjk(after):
         return True
     if before.isdigit() != after.isdigit():

@@ -1,4 +1,4 @@
-"""Text indexing beside a large `add`: another process takes in what the catalog says is pending.
+"""Text indexing beside other work: another process takes in what the catalog says is pending.
 
 It is an ordinary reader of the catalog and takes the index lock like everybody; if it cannot start
 or dies, nothing is lost: whatever is still pending is indexed later.
@@ -48,6 +48,14 @@ class IndexProcess:
             pipe.flush()
         except OSError:
             return  # it is gone; what is pending stays pending
+
+    def is_at_work(self) -> bool:
+        return self.process.poll() is None
+
+    def let_finish(self) -> None:
+        """Let it take in what is pending and end by itself."""
+        assert self.process.stdin is not None, "it was started with a pipe"
+        self.process.stdin.close()
 
     def finish(self) -> None:
         """Let it take in what is pending, and wait for its end."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 
 from pcpfs.errors import Corrupt, NotFound, UsageError
 from pcpfs.machine import user_secret
@@ -271,6 +272,12 @@ class Session:
         ((documents,),) = catalog.query("SELECT count(*) FROM document WHERE past = 0")
         ((pending,),) = catalog.query("SELECT count(*) FROM pending")
         return IndexView(self.store.config.index, documents, pending)
+
+    def index_backlog(self, scopes: Iterable[str], pins: Pins = NOW) -> int:
+        """How many documents a search in these scopes would have to take in first."""
+        catalog = self.reader(NOW).catalog
+        needed = product(scopes, (0,) if pins == NOW else (0, 1))
+        return sum(self._indexes.backlog(catalog, scope, past) for scope, past in needed)
 
     def flush_indexes(self, progress: Progress | None = None) -> None:
         """Take everything that waits into the text indexes."""

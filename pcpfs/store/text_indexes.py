@@ -107,6 +107,16 @@ class TextIndexes:
             self._overlaid[scope, past] = (state, [masked, self._overlay(scope, pending)])
         return self._overlaid[scope, past][1]
 
+    def backlog(self, catalog: Catalog, scope: str, past: int) -> int:
+        """How many documents the next search in a scope would have to take in first."""
+        if (scope, past) not in self._open:
+            index = self._usable(catalog, scope, past)
+            if index is None:
+                return len(_all_documents(catalog, scope, past))
+            self._open[scope, past] = (index, _flushed(catalog, scope, past))
+        waiting = len(catalog.pending(scope, past))
+        return waiting if waiting > OVERLAID else 0
+
     def flush(
         self, catalog: Catalog, scope: str, past: int, progress: Progress | None
     ) -> list[Pending]:

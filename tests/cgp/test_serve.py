@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from pcpfs.model import cgp
 from pcpfs.provider.provider import Provider
 from pcpfs.provider.server import serve
 from pcpfs.store.session import Session
+from pcpfs.store.store import Store
 from tests.cgp import reference
 from tests.cgp.hosting import Host
 from tests.integration.source_tree import SourceTree
-from tests.store.workplace import Workplace
+from tests.store.workplace import ANNA, Workplace
 
 HELLO = b'{"type":"handshake","protocol_version":"contextgraph/1.0-draft"}\n'
 SERVE = (sys.executable, "-c", "from pcpfs.cli.main import run; run()", "serve")
@@ -91,6 +93,37 @@ def test_the_store_is_opened_after_the_handshake(place: Workplace, tmp_path: Pat
     with served(place.path, tmp_path) as process:
         process.communicate(HELLO, timeout=60)
     assert not (place.path / ".pcpfs").exists()
+
+
+def test_a_lost_index_is_built_beside_and_said_meanwhile(place: Workplace) -> None:
+    for number in range(4):
+        place.write(f"Zebra {number}.\n")
+    place.session.search("zebra")
+    place.close()
+    shutil.rmtree(place.path / ".pcpfs" / "index")
+    with Store.open(place.path) as store:
+        provider = Provider(lambda: Session(store, ANNA), most_backlog=3)
+        asked = cgp.ContextQuery(goal="zebra", max_frames=8, max_tokens=4096)
+        with pytest.raises(Unavailable, match="4 documents are being indexed"):
+            provider.query(asked)
+        for _ in range(200):
+            time.sleep(0.1)
+            try:
+                found = provider.query(asked)
+            except Unavailable:
+                continue
+            break
+        assert len(found.frames) == 4
+        fresh = Provider(lambda: Session(store, ANNA), most_backlog=3)
+        assert len(fresh.query(asked).frames) == 4
+
+
+def test_a_few_documents_are_indexed_while_the_question_waits(place: Workplace) -> None:
+    for number in range(4):
+        place.write(f"Zebra {number}.\n")
+    provider = Provider(lambda: place.session, most_backlog=4)
+    asked = cgp.ContextQuery(goal="zebra", max_frames=8, max_tokens=4096)
+    assert len(provider.query(asked).frames) == 4
 
 
 @reference.needs_data

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from pcpfs.search.excerpt import (
     LONGEST_EXCERPT,
     Excerpt,
+    _readings,
+    _Text,
     contains_phrase,
     excerpt,
     locate,
@@ -151,3 +153,10 @@ def test_fuzzy_terms_are_worth_less_the_farther_they_are(
     word: str, term: str, share: float | None
 ) -> None:
     assert list(nearness(word, [term])) == ([] if share is None else [(share, term)])
+
+
+@given(st.text("aAbBzZ01_- \n.", max_size=60), st.text("aAbBzZ01_-", min_size=1, max_size=6))
+def test_plain_text_is_searched_faster_with_the_same_result(text: str, word: str) -> None:
+    for clause in parse(word).clauses:
+        for reading in _readings(clause):
+            assert _Text.of(text).spans(reading) == _Text(text, None).spans(reading)
