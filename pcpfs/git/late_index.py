@@ -43,13 +43,17 @@ class LateGit(Git):
         if head is None or len(entries) >= MOST_FILES:
             self._write_index(entries, commit)
         else:
-            _mark(self, _marked(self)[0] or head, commit)
+            base, last = _marked(self)
+            if last in (None, head):  # else somebody committed just now: it may have dropped ours
+                _mark(self, base or head, commit)
             self.behind.commits += 1
 
     @property
-    def is_far_behind(self) -> bool:
-        """Worth catching up: a person's `git status` shows it, and it only takes longer later."""
-        return self.behind.commits >= MOST_COMMITS
+    def may_lag_on(self) -> bool:
+        """Not where it is far behind (a person's `git status` shows it, and it only takes longer
+        later), nor after a commit of somebody else, which the mark cannot tell of once it names
+        our next one."""
+        return self.behind.commits < MOST_COMMITS and _marked(self)[1] == self.head()
 
 
 def lags(git: Git) -> bool:

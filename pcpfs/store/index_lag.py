@@ -8,12 +8,12 @@ from pcpfs.store.workshop import Workshop
 
 
 def settle_index(shop: Workshop, at: Instant, *, now: bool) -> None:
-    """Only under the writer's lock. A process that lets it lag goes on doing so unless it is far
-    behind (or `now`); any other brings it up to date first. Files that a person's commit has
+    """Only under the writer's lock. A process that lets it lag goes on doing so as long as it
+    may (and not `now`); any other brings it up to date first. Files that a person's commit has
     dropped meanwhile are committed again."""
     if not lags(shop.git):
         return
-    if isinstance(shop.git, LateGit) and not (now or shop.git.is_far_behind):
+    if isinstance(shop.git, LateGit) and not now and shop.git.may_lag_on:
         return
     dropped = catch_up(shop.git)
     there = [(path, shop.root / path) for path in dropped if (shop.root / path).is_file()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pcpfs.git import late_index
+from pcpfs.model.changes import Named
+from pcpfs.model.ids import PageId
+from pcpfs.model.names import Namespace
 from pcpfs.store.fsck import fsck
-from tests.store.workplace import Workplace, truth
+from tests.store.workplace import ANNA, SCOPE, Workplace, truth
 
 WHO = ("-c", "user.name=m", "-c", "user.email=m@x")
 
@@ -98,24 +103,46 @@ STEPS = st.sampled_from(["late", "other", "person", "settle", "status"])
 )
 @given(st.lists(STEPS, max_size=6))
 def test_whoever_commits_in_whatever_order_head_has_it_all(
-    late: Workplace, steps: list[str]
+    empty_store: Path, steps: list[str]
 ) -> None:
-    for number, step in enumerate(steps):
-        if step == "late":
-            late.write(f"{step} {number}\n")
-        elif step == "other":
-            other = Workplace.at(late.path)
-            other.write(f"{step} {number}\n")
-            other.close()
-        elif step == "person":
-            late.git(*WHO, "commit", "-q", "--allow-empty", "-m", "mine")
-        elif step == "settle":
-            late.store.settle_index()
-        else:
-            late.git("status")
-    late.write("last\n")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(empty_store, Path(folder, "store"))
+        late = Workplace.at(Path(folder, "store"))
+        late.write("first\n", path="first.md")
+        late.store.commit_late()
+        for number, step in enumerate(steps):
+            take(late, step, f"{step} {number}\n")
+        assert late.write("last\n").warnings == ()
+        late.store.settle_index()
+        assert late.git("status", "--porcelain") == ""
+        assert fsck(late.store).ok
+        late.close()
+
+
+def take(late: Workplace, step: str, text: str) -> None:
+    if step == "late":
+        late.write(text)
+    elif step == "other":
+        other = Workplace.at(late.path)
+        other.write(text)
+        other.close()
+    elif step == "person":
+        late.git(*WHO, "commit", "-q", "--allow-empty", "-m", "mine")
+    elif step == "settle":
+        late.store.settle_index()
+    else:
+        late.git("status")
+
+
+def test_a_commit_of_a_person_within_an_operation_drops_nothing_for_long(late: Workplace) -> None:
+    page = late.write("one\n", path="x.md").page_id
+    with late.store.writing("name", ANNA) as transaction:
+        transaction.change(Namespace(SCOPE), PageId(page), Named("y.md"))
+        late.git(*WHO, "commit", "-q", "--allow-empty", "-m", "mine")
+        transaction.commit("name: y.md", [("Pcpfs-Operation", "name")])
     late.store.settle_index()
     assert late.git("status", "--porcelain") == ""
+    assert late.tree() == {"first.md": b"first\n", "y.md": b"one\n"}
     assert fsck(late.store).ok
 
 
