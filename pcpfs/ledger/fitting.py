@@ -6,10 +6,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pcpfs.errors import UsageError
-from pcpfs.ledger.corpus import Corpus, LedgerEntry
+from pcpfs.ledger.corpus import Corpus, LedgerEntry, words_in
 from pcpfs.ledger.counting import TokenCounter
 from pcpfs.ledger.ranking import Ranked
 from pcpfs.model.context import Remainder, ShownEntry
@@ -36,8 +36,10 @@ class Fitting:
     terms: Callable[[int], Mapping[str, float]]
     question: tuple[str, ...] = ()
     limit: int | None = None
+    _shortest: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self._shortest = self.corpus.columns.shortest()
         if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 0:
             raise UsageError(f"a token budget is a whole number from 0 on, not {self.budget!r}")
         if self.limit is not None and self.limit < 0:
@@ -54,11 +56,9 @@ class Fitting:
             can_cut = not has_cut and room >= least
             if missed > PATIENCE or len(shown) == self.limit or self._is_full(room, can_cut):
                 break
-            found = self.corpus.entries[one.position]
-            cost = self.counter.fits(found.entry.content, room)
-            entry = None if cost is None else self._shown(found, one, found.entry.content, cost)
+            entry = self._whole(one, room)
             if entry is None and can_cut:
-                entry = self._cut(found, one, room)
+                entry = self._cut(self.corpus.entries[one.position], one, room)
                 has_cut = True
             if entry is None:
                 missed += bool(shown) or not one.is_found
@@ -68,9 +68,18 @@ class Fitting:
             room -= entry.tokens
         return tuple(shown)
 
+    def _whole(self, one: Ranked, room: int) -> ShownEntry | None:
+        """All of an entry, if it fits. One that cannot fit need not be fetched."""
+        letters = self.corpus.columns.letters[one.position]
+        if self.counter.surely_costs(letters) > room:
+            return None
+        found = self.corpus.entries[one.position]
+        cost = self.counter.fits(found.entry.content, room)
+        return None if cost is None else self._shown(found, one, found.entry.content, cost)
+
     def _is_full(self, room: int, can_cut: bool) -> bool:
         """Whether not even the shortest entry, nor the beginning of any, could fit."""
-        too_short = not can_cut and self.counter.surely_costs(self.corpus.shortest) > room
+        too_short = not can_cut and self.counter.surely_costs(self._shortest) > room
         return room <= 0 or too_short
 
     def _cut(self, found: LedgerEntry, one: Ranked, room: int) -> ShownEntry | None:
@@ -109,7 +118,7 @@ class Fitting:
         remainder: Remainder | None = None,
     ) -> ShownEntry:
         entry = found.entry
-        words = self.corpus.words.count(f"{entry.source} {entry.content} {' '.join(entry.tags)}")
+        words = self.corpus.words.count(words_in(entry))
         return ShownEntry(
             page_id=found.page_id,
             source=entry.source,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pcpfs.errors import KeyReused, UsageError
-from pcpfs.ledger.corpus import LedgerEntry
+from pcpfs.ledger.corpus import Gathered, LedgerEntry
 from pcpfs.ledger.retrieval import Retrieval
 from pcpfs.ledger.views import Settings, Views
+from pcpfs.ledger.words import Words
 from pcpfs.model.context import ContextEntry, ContextProjection, Reflection
 from pcpfs.model.ids import PageId, derived
 
@@ -31,7 +32,7 @@ class MemoryLedger:
         self.thread_id = thread_id
         self._archive = archive or Archive()
         self._settings = settings or Settings()
-        self._views = Views(self._settings)
+        self._see_nothing()
 
     async def ingest(self, entry: ContextEntry) -> str:
         """The page id of the entry."""
@@ -72,7 +73,7 @@ class MemoryLedger:
         )
 
     async def get_retrieval_module(self) -> Retrieval:
-        return Retrieval(self._newest)
+        return Retrieval(lambda question: question(self._newest()))
 
     async def reflect(self, token_budget: int, *, counter: str | None = None) -> Reflection:
         return self._newest().reflect(token_budget, counter=counter)
@@ -89,15 +90,22 @@ class MemoryLedger:
             return False
         if thread_id != self.thread_id:
             self.thread_id = thread_id
-            self._views = Views(self._settings)
+            self._see_nothing()
         return True
 
     def _thread(self) -> Sequence[LedgerEntry]:
         return self._archive.threads.get(self.thread_id, ())
 
     def _newest(self) -> Views:
-        self._views.add(self._thread()[len(self._views.entries) :])
+        new = self._thread()[len(self._gathered) :]
+        if new:
+            self._gathered.add(new)
+            self._views.refresh(grown=True)
         return self._views
+
+    def _see_nothing(self) -> None:
+        self._gathered = Gathered(Words())
+        self._views = Views(self._settings, self._gathered)
 
 
 def refuse_other_thread(own: str, given: str) -> None:

@@ -6,16 +6,24 @@ import heapq
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pcpfs.ledger.chunks import Line
 from pcpfs.ledger.corpus import LedgerEntry
 
 
 class Placed(NamedTuple):
-    """An entry and the revisions that it follows. `before` stands before it in its segment."""
+    """An entry and the revisions that it follows. `before` stands before it in its segment; for
+    `seal` and `is_whole` see `EventRecord`."""
 
     revision: str
     after: tuple[str, ...]
     found: LedgerEntry
     before: str | None = None
+    seal: bytes = b""
+    is_whole: bool = True
+
+    @property
+    def line(self) -> Line:
+        return Line(self.found, self.seal)
 
     @property
     def rank(self) -> tuple[int, str]:

@@ -109,7 +109,8 @@ class _Always:
 
     def columns(self, corpus: Corpus) -> Mapping[str, array[float]]:
         if len(self._columns.get("importance", ())) != len(corpus) or not self._columns:
-            self._columns = {"importance": array("d", (IMPORTANCE * i for i in corpus.importance))}
+            importance = corpus.columns.importance
+            self._columns = {"importance": array("d", [IMPORTANCE * i for i in importance])}
             if self._half_life is not None:
                 self._columns["recency"] = _recency(corpus, self._half_life)
         return self._columns
@@ -117,8 +118,8 @@ class _Always:
 
 def _recency(corpus: Corpus, half_life: float) -> array[float]:
     """Against the newest entry, not against a clock: the same entries rank the same."""
-    newest, unit = corpus.newest(), half_life * _DAY
-    ages = ((newest - found.entry.timestamp.microseconds) / unit for found in corpus.entries)
+    newest, unit = corpus.columns.newest(), half_life * _DAY
+    ages = ((newest - moment) / unit for moment in corpus.columns.moments)
     return array("d", (RECENCY * 0.5**age for age in ages))
 
 
@@ -193,9 +194,11 @@ def bm25(corpus: Corpus, question: Sequence[str]) -> list[float]:
     gains = [(corpus.text(term), _rarity(corpus, term)) for term in _telling(corpus, question)]
     most = sum(rarity for _, rarity in gains)
     scores = [0.0] * len(corpus)
+    average = corpus.average_length() if gains else 1.0
     for postings, rarity in gains:
         gain = TEXT * rarity / most
-        for position, weight in zip(postings.positions, corpus.weights(postings), strict=True):
+        weights = corpus.weights(postings, average)
+        for position, weight in zip(postings.positions, weights, strict=True):
             scores[position] += gain * weight
     return scores
 

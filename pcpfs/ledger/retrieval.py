@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from pcpfs.ledger.views import Views
 from pcpfs.model.context import ShownEntry
@@ -12,17 +13,25 @@ MOST = 10
 UNBOUNDED = 1 << 40
 """Tokens that no entries within a limit reach."""
 
+Answer = TypeVar("Answer")
+
+
+class Ask(Protocol):
+    """Answers a question about the views of a thread, of its newest state."""
+
+    def __call__(self, question: Callable[[Views], Answer], /) -> Answer: ...
+
 
 class Retrieval:
     """`ContextRetrievalModule` over the views of one thread; always of its newest state."""
 
-    def __init__(self, views: Callable[[], Views], algorithm: str | None = None) -> None:
-        self._views = views
+    def __init__(self, ask: Ask, algorithm: str | None = None) -> None:
+        self._ask = ask
         self._algorithm = algorithm
 
     @property
     def algorithm_version(self) -> str:
-        return self._views().everything.algorithm(self._algorithm).version
+        return self._ask(lambda views: views.everything.algorithm(self._algorithm).version)
 
     def retrieve_by_goal_relevance(
         self,
@@ -34,11 +43,11 @@ class Retrieval:
         limit: int | None = None,
     ) -> tuple[ShownEntry, ...]:
         """Entries of exactly this goal. Both texts are looked for; without any, the goal's name."""
-        views = self._views()
-        view = views.goal(goal_id)
         text = "\n".join(filter(None, (query, execution_context))) or goal_id
         if token_budget is None:
             token_budget, limit = UNBOUNDED, MOST if limit is None else limit
-        return view.filled(
-            text, token_budget, counter=views.counter, version=self._algorithm, limit=limit
+        return self._ask(
+            lambda views: views.goal(goal_id).filled(
+                text, token_budget, counter=views.counter, version=self._algorithm, limit=limit
+            )
         )

@@ -7,17 +7,20 @@ loop) are one segment and one commit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from pcpfs.errors import PcpfsError, Unavailable
+from pcpfs.ledger.events import event_of, namespace_of
 from pcpfs.ledger.memory import refuse_other_thread
 from pcpfs.ledger.retrieval import Retrieval
-from pcpfs.ledger.thread import Thread, event_of, namespace_of
+from pcpfs.ledger.thread import Thread
 from pcpfs.ledger.views import Settings, Views
 from pcpfs.model.answers import Written
 from pcpfs.model.context import ContextEntry, ContextProjection, LedgerPage, Reflection
 from pcpfs.store.session import Session
 
+Answer = TypeVar("Answer")
 Waiting = tuple[ContextEntry, "asyncio.Future[Written]"]
 
 
@@ -53,9 +56,10 @@ class StoreLedger:
         algorithm: str | None = None,
         counter: str | None = None,
     ) -> ContextProjection:
-        views = self._newest()
-        return views.project(
-            views.everything, query, token_budget, version=algorithm, counter=counter
+        return self._ask(
+            lambda views: views.project(
+                views.everything, query, token_budget, version=algorithm, counter=counter
+            )
         )
 
     async def project_for_subagent(
@@ -67,26 +71,27 @@ class StoreLedger:
         algorithm: str | None = None,
         counter: str | None = None,
     ) -> ContextProjection:
-        views = self._newest()
-        return views.project(
-            views.goal(goal), query or goal, token_budget, version=algorithm, counter=counter
+        return self._ask(
+            lambda views: views.project(
+                views.goal(goal), query or goal, token_budget, version=algorithm, counter=counter
+            )
         )
 
     async def get_retrieval_module(self) -> Retrieval:
-        return Retrieval(self._newest)
+        return Retrieval(self._ask)
 
     async def reflect(self, token_budget: int, *, counter: str | None = None) -> Reflection:
         """Failures, successes and reflections by goal, as evidence for looking back."""
-        return self._newest().reflect(token_budget, counter=counter)
+        return self._ask(lambda views: views.reflect(token_budget, counter=counter))
 
     def log(
         self, *, goal: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> LedgerPage:
         """Entries in the order of the thread, those after the cursor's."""
-        return self._newest().log(goal=goal, limit=limit, cursor=cursor)
+        return self._ask(lambda views: views.log(goal=goal, limit=limit, cursor=cursor))
 
     async def summarize(self, scope: str | None = None) -> str:
-        return self._newest().summarize(scope)
+        return self._ask(lambda views: views.summarize(scope))
 
     async def persist(self, thread_id: str) -> int:
         """Unavailable if something keeps git from committing; then all is written nevertheless."""
@@ -99,13 +104,13 @@ class StoreLedger:
         thread = self._thread
         if thread_id != self.thread_id:
             thread = Thread(self._session, namespace_of(thread_id), self._settings)
-        if not thread.log.count():
+        if not thread.log.is_there():
             return False
         self.thread_id, self._thread = thread_id, thread
         return True
 
-    def _newest(self) -> Views:
-        return self._thread.newest()
+    def _ask(self, question: Callable[[Views], Answer], /) -> Answer:
+        return self._thread.ask(question)
 
     def _write_waiting(self) -> None:
         """Write what came in since the last time, together; each caller gets its own answer."""

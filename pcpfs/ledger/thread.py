@@ -1,94 +1,96 @@
-"""One thread as a store holds it, in its order, and the views of it."""
+"""One thread of a store, and the views of it: always of its newest state."""
 
 from __future__ import annotations
 
-from pcpfs.ledger.corpus import LedgerEntry
-from pcpfs.ledger.order import Placed, goes_on, in_order
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+from pcpfs.errors import Busy, Corrupt, ReadOnly, StorageFull, Unavailable
+from pcpfs.ledger.kept import Keeper, Kept, can_be_used
+from pcpfs.ledger.shelf import Shelf, State
 from pcpfs.ledger.views import Settings, Views
-from pcpfs.model.context import ORDINARY, ContextEntry
+from pcpfs.ledger.words import Words
+from pcpfs.machine import user_secret
 from pcpfs.model.names import Namespace
-from pcpfs.store.event_log import EventLog, EventRecord
-from pcpfs.store.ingest import EventDraft
+from pcpfs.store.event_log import EventLog
 from pcpfs.store.session import Session
 
-SOURCE, GOAL, IMPORTANCE = "source", "goal_id", "importance"
-"""What a ledger says about its events."""
+LEDGER_LOCK = "ledger-lock"
+
+Answer = TypeVar("Answer")
 
 
 class Thread:
-    """The entries of one thread and their views; each event is read once."""
+    """Answers questions about one thread; what is kept of it lies in the disposable folder."""
 
     def __init__(self, session: Session, namespace: Namespace, settings: Settings) -> None:
+        self._store = store = session.store
         self.log = EventLog(session, namespace)
-        self._placed: dict[str, Placed] = {}
-        self._latest: set[str] = set()
-        self._views = Views(settings)
+        words = Words()
+        secret = cache(lambda: user_secret(store.disk, store.entropy))
+        self._shelf = Shelf(store.disposable / "ledger", namespace, store.disk, secret)
+        self._kept = Kept(words, self.log, self._shelf)
+        self._keeper = Keeper(words, self.log, self._shelf)
+        self._state = State("", "")
+        self._views = Views(settings, self._kept)
 
-    def newest(self) -> Views:
-        """The views of what the store holds now."""
-        news = self.log.news()
-        if news is not None:
-            if news.is_anew:
-                self._placed.clear()
-            self._take([_placed(event) for event in news.events], is_anew=news.is_anew)
-        return self._views
+    def ask(self, question: Callable[[Views], Answer]) -> Answer:
+        """The answer of what the store holds now.
 
-    def _take(self, new: list[Placed], *, is_anew: bool) -> None:
-        """Append what comes after everything else; else put all in order anew."""
-        new = in_order(one for one in new if one.revision not in self._placed)
-        self._placed.update((one.revision, one) for one in new)
-        if not is_anew and goes_on(self._latest, new):
-            self._views.add([one.found for one in new])
-            self._latest = {new[-1].revision} if new else self._latest
+        Where something that is kept turns out to be damaged, or another process replaced it
+        meanwhile, it is made again, at last in memory.
+        """
+        for remedy in (self._catch_up, self._repair):
+            try:
+                remedy()
+                return question(self._views)
+            except Corrupt:
+                continue
+        self._start_over()
+        return question(self._views)
+
+    def _catch_up(self) -> None:
+        stamp = self.log.stamp()
+        if self._state.stamp == stamp:
             return
-        order = in_order(self._placed.values())
-        self._views.start_over([one.found for one in order])
-        followed = {before for one in order for before in one.after}
-        self._latest = {one.revision for one in order} - followed
+        found = self._shelf.state()
+        if found is None or found.stamp != stamp:
+            found = self._under_lock(lambda: self._caught_up(self._shelf.state(), stamp))
+        self._show(found)
 
+    def _repair(self) -> None:
+        """Go on with what is whole, else make it anew."""
+        stamp = self.log.stamp()
 
-def namespace_of(thread_id: str) -> Namespace:
-    """The scope of a thread; InvalidName for an id that cannot be one."""
-    return Namespace.given(f"thread:{thread_id}")
+        def repaired() -> State:
+            found = self._shelf.state()
+            is_other = found is not None and found != seen and can_be_used(self._shelf, found)
+            return self._caught_up(found if is_other else None, stamp)
 
+        seen, self._state = self._state, State("", "")
+        self._show(self._under_lock(repaired))
 
-def event_of(entry: ContextEntry) -> EventDraft:
-    """An entry as an event."""
-    about = {SOURCE: entry.source, IMPORTANCE: repr(entry.importance)}
-    if entry.goal_id is not None:
-        about[GOAL] = entry.goal_id
-    return EventDraft(
-        entry.content.encode(),
-        media_type="text/plain",
-        tags=entry.tags,
-        key=entry.key,
-        observed_at=entry.timestamp,
-        about=about,
-    )
+    def _start_over(self) -> None:
+        self._shelf.stay_in_memory()
+        self._state = State("", "")
+        self._show(self._caught_up(None, self.log.stamp()))
 
+    def _caught_up(self, found: State | None, stamp: str) -> State:
+        if found is not None and found.stamp == stamp:
+            return found  # somebody else was faster
+        return self._keeper.caught_up(found, stamp)
 
-def _placed(event: EventRecord) -> Placed:
-    entry = ContextEntry(
-        source=_said(event, SOURCE) or event.actor,
-        content=event.text,
-        timestamp=event.time,
-        tags=event.tags,
-        importance=_importance(event.about.get(IMPORTANCE)),
-        goal_id=_said(event, GOAL),
-    )
-    found = LedgerEntry(event.page_id, entry, event.revision_id)
-    return Placed(event.revision_id, event.after, found, event.before)
+    def _under_lock(self, work: Callable[[], State]) -> State:
+        """Where nothing can be written, or somebody else writes for long, all is done in memory."""
+        try:
+            with self._store.disk.lock(self._store.local_folder / LEDGER_LOCK, self._store.wait):
+                return work()
+        except (Busy, ReadOnly, StorageFull, Unavailable):
+            self._shelf.stay_in_memory()
+            return work()
 
-
-def _said(event: EventRecord, name: str) -> str | None:
-    text = event.about.get(name)
-    return text if text and text.strip() else None
-
-
-def _importance(given: str | None) -> float:
-    """What another writer said, if it is a number between 0 and 1."""
-    try:
-        value = ORDINARY if given is None else float(given)
-    except ValueError:
-        return ORDINARY
-    return value if 0 <= value <= 1 else ORDINARY
+    def _show(self, state: State) -> None:
+        self._kept.show(state)
+        self._views.refresh(grown=state.epoch == self._state.epoch)
+        self._state = state

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pcpfs.errors import UsageError
-from pcpfs.ledger.corpus import Corpus, LedgerEntry
+from pcpfs.ledger.corpus import Corpus, LedgerEntry, Part
 from pcpfs.ledger.counting import DEFAULT, TokenCounter, counter_named
 from pcpfs.ledger.fitting import Fitting, plainly_shown
 from pcpfs.ledger.ranking import Algorithm, Bm25, Hybrid, Ranked, algorithm_named
-from pcpfs.ledger.words import Words
 from pcpfs.model.context import (
-    IMPORTANCE,
     ContextProjection,
     GoalEvidence,
     LedgerPage,
     Reflection,
     ShownEntry,
 )
+from pcpfs.model.instants import Instant
 from pcpfs.ports import Embedder
 
 _LAST = 80
@@ -45,20 +43,12 @@ class Settings:
 
 
 class View:
-    """Some entries, and all that is known of these alone."""
+    """Some entries, and the algorithms that rank them."""
 
-    def __init__(self, words: Words, settings: Settings) -> None:
-        self.corpus = Corpus(words)
-        self.tagged: Counter[str] = Counter()
-        self.goals: Counter[str | None] = Counter()
+    def __init__(self, corpus: Corpus, settings: Settings) -> None:
+        self.corpus = corpus
         self._settings = settings
         self._algorithms: dict[str | None, Algorithm] = {}
-
-    def add(self, entries: Sequence[LedgerEntry]) -> None:
-        self.corpus.add(entries)
-        for found in entries:
-            self.goals[found.entry.goal_id] += 1
-            self.tagged.update(tag for tag in found.entry.tags if tag in IMPORTANCE)
 
     def algorithm(self, version: str | None) -> Algorithm:
         if version not in self._algorithms:
@@ -81,7 +71,7 @@ class View:
 
     def summary(self) -> str:
         """`12 entries: 2 failure, 1 success`: one short line of numbers."""
-        told = ", ".join(f"{self.tagged[tag]} {tag}" for tag in IMPORTANCE if self.tagged[tag])
+        told = ", ".join(f"{n} {tag}" for tag, n in self.corpus.columns.tagged().items())
         count = len(self.corpus)
         return f"{count} {'entry' if count == 1 else 'entries'}" + (f": {told}" if told else "")
 
@@ -89,39 +79,31 @@ class View:
 class Views:
     """The views of one thread: of everything, and of each goal by itself."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, whole: Corpus) -> None:
         settings.ranking()  # a wrong name is told now
         self.counter = counter_named(settings.counter)
         self._settings = settings
-        self._words = Words()
-        self._goals: dict[str, View] = {}
-        self.everything = View(self._words, settings)
+        self._goals: dict[str, tuple[Part, View]] = {}
+        self.everything = View(whole, settings)
 
-    @property
-    def entries(self) -> Sequence[LedgerEntry]:
-        return self.everything.corpus.entries
-
-    def add(self, entries: Sequence[LedgerEntry]) -> None:
-        """Entries that come after all that are known."""
-        self.everything.add(entries)
-        for goal, view in self._goals.items():
-            view.add(_about(entries, goal))
-
-    def start_over(self, entries: Sequence[LedgerEntry]) -> None:
-        """All entries, in an order that is new."""
-        self.everything = View(self._words, self._settings)
-        self._goals.clear()
-        self.add(entries)
+    def refresh(self, *, grown: bool) -> None:
+        """The whole is another now; `grown` if only by entries at its end."""
+        if grown:
+            for part, _ in self._goals.values():
+                part.refresh()
+        else:
+            self._goals.clear()
+            self.everything = View(self.everything.corpus, self._settings)
 
     def goal(self, goal: str) -> View:
         """The entries about exactly this goal (ledger L5)."""
         if goal not in self._goals:
-            view = View(self._words, self._settings)
-            view.add(_about(self.entries, goal))
-            if not len(view.corpus):
+            part = Part(self.everything.corpus, goal)
+            view = View(part, self._settings)
+            if not len(part):
                 return view  # nobody can make us remember goals that there are not
-            self._goals[goal] = view
-        return self._goals[goal]
+            self._goals[goal] = part, view
+        return self._goals[goal][1]
 
     def project(
         self, view: View, text: str, budget: int, *, version: str | None, counter: str | None
@@ -142,22 +124,19 @@ class Views:
         """Failures, successes and reflections by goal: those that matter most within the budget,
         the newest first of equals."""
         counting = self.counting(counter)
-        view = self.everything
-        telling = [
-            Ranked(found.entry.importance, position, is_found=True)
-            for position, found in enumerate(self.entries)
-            if not IMPORTANCE.keys().isdisjoint(found.entry.tags)
-        ]
+        corpus = self.everything.corpus
+        importance = corpus.columns.importance
+        telling = [Ranked(importance[n], n, is_found=True) for n in corpus.columns.telling()]
 
         def terms(position: int) -> dict[str, float]:
-            return {"importance": view.corpus.importance[position]}
+            return {"importance": importance[position]}
 
-        shown = Fitting(view.corpus, counting, budget, terms).fill(sorted(telling, reverse=True))
+        shown = Fitting(corpus, counting, budget, terms).fill(sorted(telling, reverse=True))
         return Reflection(
-            goals=tuple(self._evidence(goal, shown) for goal in _by_name(view.goals)),
-            total_entries=len(view.corpus),
+            goals=tuple(self._evidence(goal, shown) for goal in _by_name(corpus)),
+            total_entries=len(corpus),
             token_count=sum(entry.tokens for entry in shown),
-            algorithm_version=view.algorithm(None).version,
+            algorithm_version=self.everything.algorithm(None).version,
             token_budget=budget,
             counter=counting.name,
         )
@@ -165,19 +144,16 @@ class Views:
     def summarize(self, scope: str | None) -> str:
         """Progress for a person: a line of numbers, and what happened last about each goal."""
         view = self.everything if scope is None else self.goal(scope)
+        columns, entries = view.corpus.columns, view.corpus.entries
         if not len(view.corpus):
             return "nothing yet"
-        entries = view.corpus.entries
-        times = sorted(found.entry.timestamp for found in (entries[0], entries[-1]))
-        lines = [f"{view.summary()}; {times[0]} … {times[1]}"]
-        last = {found.entry.goal_id: found for found in entries}
-        for goal in _by_name(view.goals):
-            own = (
-                self.goal(goal).summary()
-                if goal is not None
-                else f"{view.goals[None]} about no goal"
-            )
-            lines.append(f"{'' if goal is None else goal + ': '}{own}; last: {_start(last[goal])}")
+        first, last = sorted((columns.moments[0], columns.moments[-1]))
+        lines = [f"{view.summary()}; {Instant(first)} … {Instant(last)}"]
+        counts, ends = columns.by_goal(), columns.last_of_goals()
+        for goal in _by_name(view.corpus):
+            told = f"{counts[goal]} about no goal"
+            own = told if goal is None else f"{goal}: {self.goal(goal).summary()}"
+            lines.append(f"{own}; last: {_start(entries[ends[goal]])}")
         return "\n".join(lines)
 
     def log(self, *, goal: str | None, limit: int, cursor: str | None) -> LedgerPage:
@@ -185,10 +161,10 @@ class Views:
         corpus = (self.everything if goal is None else self.goal(goal)).corpus
         start = 0
         if cursor is not None:
-            known = [n for n, found in enumerate(corpus.entries, 1) if found.page_id == cursor]
-            if not known:
+            before = corpus.position_of(cursor)
+            if before is None:
                 raise UsageError("this cursor belongs to another question; ask the same one again")
-            start = known[-1]
+            start = before + 1
         found = corpus.entries[start : start + limit]
         more = start + limit < len(corpus)
         return LedgerPage(
@@ -201,20 +177,15 @@ class Views:
         return self.counter if name in (None, self.counter.name) else counter_named(str(name))
 
     def _evidence(self, goal: str | None, shown: Sequence[ShownEntry]) -> GoalEvidence:
-        view = self.everything if goal is None else self.goal(goal)
-        about = _about(self.entries, None) if goal is None else view.corpus.entries
-        tags = Counter(tag for found in about for tag in found.entry.tags if tag in IMPORTANCE)
-        return GoalEvidence(
-            goal, len(about), dict(tags), tuple(one for one in shown if one.goal_id == goal)
-        )
+        columns = self.everything.corpus.columns
+        about = columns.about(goal)
+        own = tuple(one for one in shown if one.goal_id == goal)
+        return GoalEvidence(goal, len(about), columns.tagged(about), own)
 
 
-def _about(entries: Sequence[LedgerEntry], goal: str | None) -> list[LedgerEntry]:
-    return [found for found in entries if found.entry.goal_id == goal]
-
-
-def _by_name(goals: Counter[str | None]) -> list[str | None]:
-    return sorted(goals, key=lambda goal: (goal is None, goal or ""))
+def _by_name(corpus: Corpus) -> list[str | None]:
+    """The goals that entries of a corpus are about."""
+    return sorted(corpus.columns.by_goal(), key=lambda goal: (goal is None, goal or ""))
 
 
 def _start(found: LedgerEntry) -> str:

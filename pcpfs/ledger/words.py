@@ -21,21 +21,20 @@ class Words:
 
     def count(self, text: str) -> Counter[str]:
         """How often each term is in a text; stop words are none."""
-        counts: Counter[str] = Counter()
+        found: list[str] = []
         known = self._known
         for chunk in text.encode("utf-8", "replace").translate(CHUNKS).split():
             terms = known.get(chunk)
-            if terms is None:
-                terms = self._learn(chunk)
-            for term in terms:
-                counts[term] += 1
-        return counts
+            found += self._learn(chunk) if terms is None else terms
+        return Counter(found)
 
     def of_query(self, text: str) -> tuple[str, ...]:
         """The terms of a question, each once; where it has stop words only, those."""
         found = tuple(self.count(text))
+        if found:
+            return found
         chunks = text.encode("utf-8", "replace").translate(CHUNKS).split()
-        return found or tuple(dict.fromkeys(t for chunk in chunks for t in _terms(chunk)))
+        return tuple(dict.fromkeys(term for chunk in chunks for term in _terms(chunk)))
 
     def _learn(self, chunk: bytes) -> tuple[str, ...]:
         if len(self._known) >= _REMEMBERED:

@@ -117,12 +117,6 @@ def segment_key(path: str) -> str:
     return hashlib.sha256(path.encode()).hexdigest()[:32]
 
 
-def segments_of(catalog: Catalog, namespace: Namespace) -> list[str]:
-    """The paths of the segments of a scope, sorted."""
-    asked = "SELECT path FROM segment WHERE scope = ? ORDER BY path"
-    return [path for (path,) in catalog.query(asked, (namespace,))]
-
-
 def latest_events(catalog: Catalog, namespace: Namespace) -> Iterator[RevisionId]:
     """The events of a scope that no other follows: what the next one is `after`; sorted."""
     rows = catalog.query(

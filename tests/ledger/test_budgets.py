@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pcpfs.errors import UsageError
 from pcpfs.ledger import ContextEntry, MemoryLedger, Settings
-from pcpfs.ledger.corpus import Corpus, LedgerEntry
+from pcpfs.ledger.corpus import Gathered, LedgerEntry
 from pcpfs.ledger.counting import TokenCounter, counter_named
 from pcpfs.ledger.fitting import Fitting
 from pcpfs.ledger.ranking import Ranked
@@ -40,7 +40,7 @@ UNITS: dict[str, Callable[[str], int]] = {
 
 
 def fill(texts: list[str], budget: int, unit: str) -> tuple[ShownEntry, ...]:
-    corpus = Corpus(Words())
+    corpus = Gathered(Words())
     entries = [ContextEntry("s", text, Instant(n)) for n, text in enumerate(texts)]
     corpus.add([LedgerEntry(f"pg_{n:026}", entry) for n, entry in enumerate(entries)])
     densest = 4 if unit == "bytes/4" else None
