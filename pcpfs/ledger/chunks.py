@@ -1,5 +1,5 @@
-"""Chunks: the columns and words of up to CHUNK entries as one file, of which any part can be read
-and checked by itself.
+"""Chunks: the columns and words of some thousand entries as one file, of which any part can be
+read and checked by itself.
 
 The first line is a header, in JSON: each part's size and digest, in the order in which they follow.
 A chunk is known by the digest of its header, so whoever trusts that can trust every part. There is
@@ -27,6 +27,8 @@ CHUNK = 4096
 BUCKETS = 128
 COLUMNS = {"importance": "d", "moments": "q", "letters": "I", "marks": "B", "goals": "I"}
 LENGTHS, NAMES, LINES = "lengths", "names", "lines"
+FRONT = (*COLUMNS, LENGTHS, NAMES)
+"""The parts that come first in a chunk: every question needs them."""
 REVISION_BYTES, SEAL_BYTES = 32, 16
 LINE_BYTES = REVISION_BYTES + SEAL_BYTES
 """Of each entry: the digest in its revision's id, then the seal of its line."""
@@ -52,10 +54,12 @@ def digest(raw: bytes) -> str:
 
 
 class Named(NamedTuple):
-    """A chunk by its header: what its digest is, and how many bytes it has."""
+    """A chunk by its header: what its digest is, how many bytes it has, and how many it has with
+    the columns behind it, which are read together."""
 
     digest: str
     size: int
+    front: int
 
 
 Read = Callable[[int, int], bytes]
@@ -66,7 +70,8 @@ class Parts:
     """The parts of a chunk that is on the shelf. Corrupt for what is not as it was written."""
 
     def __init__(self, named: Named, read: Read) -> None:
-        raw = read(0, named.size)
+        self._front = read(0, named.front)
+        raw = self._front[: named.size]
         if digest(raw) != named.digest:
             raise Corrupt("a cached chunk is not the one that belongs there")
         header: dict[str, tuple[int, str]] = json.loads(raw)
@@ -80,7 +85,9 @@ class Parts:
 
     def part(self, name: str) -> bytes:
         size, expected = self._header[name]
-        raw = self._read(self._places[name], size)
+        start = self._places[name]
+        is_here = start + size <= len(self._front)
+        raw = self._front[start : start + size] if is_here else self._read(start, size)
         if digest(raw) != expected:
             raise Corrupt("a part of a cached chunk is damaged")
         return raw
@@ -90,7 +97,8 @@ def packed(parts: Mapping[str, bytes]) -> tuple[Named, bytes]:
     """A chunk of these parts: its name, and the bytes of its file."""
     about = {name: (len(raw), digest(raw)) for name, raw in parts.items()}
     header = json.dumps(about, separators=(",", ":")).encode() + b"\n"
-    return Named(digest(header), len(header)), header + b"".join(parts.values())
+    front = len(header) + sum(len(parts[name]) for name in FRONT)
+    return Named(digest(header), len(header), front), header + b"".join(parts.values())
 
 
 def bucket_of(key: str) -> str:
@@ -167,10 +175,6 @@ class Draft:
     @property
     def end(self) -> int:
         return self.start + len(self.lengths)
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.lengths) == CHUNK
 
     def add(self, line: Line, words: Words) -> None:
         position = self.end

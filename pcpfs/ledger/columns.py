@@ -54,9 +54,9 @@ class Columns:
 
     def tagged(self, positions: Iterable[int] | None = None) -> dict[str, int]:
         """How many entries have each of the tags that tell; those that none has are left out."""
-        marks = self.marks
+        marks = self.marks.tobytes()
         if positions is not None:
-            marks = array("B", (marks[position] for position in positions))
+            marks = bytes(marks[position] for position in positions)
         counts = {bits: marks.count(bits) for bits in range(1, 1 << len(MARKS))}
         found = {
             tag: sum(count for bits, count in counts.items() if bits >> bit & 1)

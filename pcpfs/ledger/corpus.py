@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -91,6 +92,12 @@ class Corpus(ABC):
     def text(self, term: str) -> Postings:
         """The entries whose text, source or tags have a term."""
         return self.postings(TEXT + term) or Postings()
+
+    def has(self, term: str, position: int) -> bool:
+        """Whether the text of an entry has a term."""
+        positions = self.text(term).positions
+        place = bisect_left(positions, position)
+        return place < len(positions) and positions[place] == position
 
     def tags(self, term: str) -> Sequence[int]:
         """The entries that have a tag with this term."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pcpfs.errors import UsageError
-from pcpfs.ledger.corpus import Corpus, LedgerEntry, words_in
+from pcpfs.ledger.corpus import Corpus, LedgerEntry
 from pcpfs.ledger.counting import TokenCounter
 from pcpfs.ledger.ranking import Ranked
 from pcpfs.model.context import Remainder, ShownEntry
@@ -118,7 +118,7 @@ class Fitting:
         remainder: Remainder | None = None,
     ) -> ShownEntry:
         entry = found.entry
-        words = self.corpus.words.count(words_in(entry))
+        held = (term for term in self.question if self.corpus.has(term, one.position))
         return ShownEntry(
             page_id=found.page_id,
             source=entry.source,
@@ -130,7 +130,7 @@ class Fitting:
             score=one.score,
             terms=self.terms(one.position),
             tokens=tokens,
-            words=tuple(term for term in self.question if term in words),
+            words=tuple(held),
             revision_id=found.revision_id,
             remainder=remainder,
         )

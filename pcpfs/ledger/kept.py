@@ -13,7 +13,6 @@ from itertools import takewhile
 
 from pcpfs.errors import Corrupt
 from pcpfs.ledger.chunks import (
-    CHUNK,
     LINE_BYTES,
     LINES,
     REVISION_BYTES,
@@ -66,7 +65,7 @@ class Kept(Corpus):
             rows = self._rows(number)
             for start in range(0, len(rows), LINE_BYTES):
                 if rows.startswith(wanted, start):
-                    return number * CHUNK + start // LINE_BYTES
+                    return number * self._shelf.chunk + start // LINE_BYTES
         return None
 
     def _gathered(self, key: str) -> Postings | None:
@@ -79,7 +78,7 @@ class Kept(Corpus):
         return found if found.positions else None
 
     def _entry(self, position: int) -> LedgerEntry:
-        number, place = divmod(position, CHUNK)
+        number, place = divmod(position, self._shelf.chunk)
         row = self._rows(number)[place * LINE_BYTES : (place + 1) * LINE_BYTES]
         revision = f"rev_{row[:REVISION_BYTES].hex()}"
         return entry_of(self._log.event(revision, row[REVISION_BYTES:]))
@@ -159,8 +158,8 @@ class Keeper:
         """What is at the beginning of this order and can be trusted, in full chunks."""
         pairs = zip(self._keys(state), (one.line.key for one in order), strict=False)
         equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        chunks = min(equal, state.sound) // CHUNK
-        count = chunks * CHUNK
+        chunks = min(equal, state.sound) // self._shelf.chunk
+        count = chunks * self._shelf.chunk
         return State(stamp, stamp, count, count, chunks=state.chunks[:chunks])
 
     def _keys(self, state: State) -> Iterator[bytes]:
@@ -177,12 +176,12 @@ class Keeper:
         chunks = list(state.chunks)
         draft = self._last(state)
         for one in new:
-            if draft.is_full:
-                chunks[draft.start // CHUNK :] = [self._put(draft)]
+            if len(draft.lengths) == self._shelf.chunk:
+                chunks[self._number(draft) :] = [self._put(draft)]
                 draft = Draft(draft.end)
             draft.add(one.line, self._words)
         if new:
-            chunks[draft.start // CHUNK :] = [self._put(draft)]
+            chunks[self._number(draft) :] = [self._put(draft)]
             self._draft = (chunks[-1], draft)
         unsound = [n for n, one in enumerate(new, state.count) if not one.is_whole]
         count = state.count + len(new)
@@ -197,10 +196,13 @@ class Keeper:
         if ours is not None and ours[0] == state.chunks[-1]:
             return ours[1]
         number = len(state.chunks) - 1
-        return Draft.of(number * CHUNK, self._shelf.parts(number, state.chunks[-1]))
+        return Draft.of(number * self._shelf.chunk, self._shelf.parts(number, state.chunks[-1]))
 
     def _put(self, draft: Draft) -> Named:
-        return self._shelf.put(draft.start // CHUNK, draft.parts())
+        return self._shelf.put(self._number(draft), draft.parts())
+
+    def _number(self, draft: Draft) -> int:
+        return draft.start // self._shelf.chunk
 
 
 def can_be_used(shelf: Shelf, state: State) -> bool:

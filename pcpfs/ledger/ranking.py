@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import log, sqrt
+from math import inf, log, sqrt
 from operator import add
 from typing import NamedTuple, Protocol
 
@@ -75,16 +75,19 @@ class Ranking:
 
 
 def _descending(totals: Sequence[float]) -> Iterator[tuple[float, int]]:
-    """Values with their positions from the largest on; the first few without sorting all."""
-    pairs = list(zip(totals, range(len(totals)), strict=True))
-    pairs.reverse()  # of many equals the first are the largest then, and no others replace them
-    wanted = _FEW
-    while len(pairs) > 4 * wanted:
-        few = heapq.nlargest(wanted, pairs)
-        yield from few
-        pairs = [pair for pair in pairs if pair < few[-1]]
-        wanted *= 8
-    yield from sorted(pairs, reverse=True)
+    """Values with their positions from the largest on, of equals the last first. Few are looked for
+    at a time: hardly anybody wants them all."""
+    wanted, ceiling = _FEW, inf
+    while rest := totals if ceiling == inf else [value for value in totals if value < ceiling]:
+        least = heapq.nlargest(wanted, rest)[-1]
+        yield from sorted(
+            ((v, position) for position, v in enumerate(totals) if least < v < ceiling),
+            reverse=True,
+        )
+        for position in range(len(totals) - 1, -1, -1):
+            if totals[position] == least:
+                yield least, position
+        wanted, ceiling = 8 * wanted, least
 
 
 class Algorithm(Protocol):

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from pcpfs.disk import Disk
 from pcpfs.errors import Corrupt, PcpfsError
-from pcpfs.ledger.chunks import Named, Parts, digest, packed
+from pcpfs.ledger.chunks import CHUNK, Named, Parts, digest, packed
 from pcpfs.model.names import Namespace
+from pcpfs.search.analysis import VERSION
 
 KEPT_VERSION = "1"
 """Rises whenever chunks, or the words that are found in texts, change."""
@@ -45,13 +46,19 @@ class State:
 
 
 class Shelf:
-    """The files of one thread. What cannot be written stays in memory."""
+    """The files of one thread: `state`, `told`, and chunks of `chunk` entries by their numbers."""
 
     def __init__(
-        self, folder: Path, namespace: Namespace, disk: Disk, secret: Callable[[], bytes]
+        self,
+        folder: Path,
+        namespace: Namespace,
+        disk: Disk,
+        secret: Callable[[], bytes],
+        chunk: int = CHUNK,
     ) -> None:
+        self.chunk = chunk
         self._folder = folder / digest(namespace.encode())
-        self._about = f"{KEPT_VERSION} {sys.byteorder} {namespace}"
+        self._about = f"{KEPT_VERSION} {VERSION} {sys.byteorder} {chunk} {namespace}"
         self._disk = disk
         self._secret = secret
         self._memory: dict[str, bytes] | None = None
@@ -94,9 +101,12 @@ class Shelf:
         return digest(raw)
 
     def put_state(self, state: State) -> None:
-        """Last of all: whoever reads it finds the rest."""
+        """Last of all: whoever reads it finds the rest. Chunks that it does not name go."""
         raw = json.dumps(asdict(state)).encode()
         self._write(_STATE, self._mark(raw) + b"\n" + raw)
+        number = len(state.chunks)
+        while self._memory is None and self._disk.remove(self._folder / str(number)):
+            number += 1
 
     def _mark(self, raw: bytes) -> bytes:
         about = f"{self._about}\n".encode()

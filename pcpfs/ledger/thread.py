@@ -7,12 +7,14 @@ from functools import cache
 from typing import TypeVar
 
 from pcpfs.errors import Busy, Corrupt, ReadOnly, StorageFull, Unavailable
+from pcpfs.ledger.chunks import CHUNK
 from pcpfs.ledger.kept import Keeper, Kept, can_be_used
 from pcpfs.ledger.shelf import Shelf, State
 from pcpfs.ledger.views import Settings, Views
 from pcpfs.ledger.words import Words
 from pcpfs.machine import user_secret
 from pcpfs.model.names import Namespace
+from pcpfs.store import layout
 from pcpfs.store.event_log import EventLog
 from pcpfs.store.session import Session
 
@@ -24,12 +26,15 @@ Answer = TypeVar("Answer")
 class Thread:
     """Answers questions about one thread; what is kept of it lies in the disposable folder."""
 
-    def __init__(self, session: Session, namespace: Namespace, settings: Settings) -> None:
+    def __init__(
+        self, session: Session, namespace: Namespace, settings: Settings, chunk: int = CHUNK
+    ) -> None:
         self._store = store = session.store
         self.log = EventLog(session, namespace)
         words = Words()
         secret = cache(lambda: user_secret(store.disk, store.entropy))
-        self._shelf = Shelf(store.disposable / "ledger", namespace, store.disk, secret)
+        folder = store.path / layout.KEPT_THREADS
+        self._shelf = Shelf(folder, namespace, store.disk, secret, chunk)
         self._kept = Kept(words, self.log, self._shelf)
         self._keeper = Keeper(words, self.log, self._shelf)
         self._state = State("", "")

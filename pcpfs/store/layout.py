@@ -15,6 +15,8 @@ from pcpfs.model.names import Namespace
 CONFIG = "pcpfs.toml"
 SCOPES = "scopes"
 DISPOSABLE = ".pcpfs"
+KEPT_THREADS = f"{DISPOSABLE}/ledger"
+"""What is kept of threads, so that questions are fast; it holds words of their entries."""
 LOCAL = "pcpfs"
 """The folder below the common git directory for what is neither shared nor derivable."""
 

@@ -211,6 +211,7 @@ class Store:
             self._build_catalog(progress, anew=True)
             with self.disk.lock(self.local_folder / INDEX_LOCK, self.wait):
                 self.disk.remove_tree(self.disposable / "index")
+            self.disk.remove_tree(self.path / layout.KEPT_THREADS)
             return len(self.catalog.pages())
 
     @property
