@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 from pcpfs.errors import Corrupt, UsageError
@@ -29,6 +30,8 @@ class Config:
     default_policy: str = "global"
     index: str = "whoosh"
     ledger_algorithm: str | None = None
+    providers: Mapping[str, object] = field(default_factory=dict)
+    """What the host reads (`host.declarations`); it may have come from anywhere."""
 
     def encode(self) -> bytes:
         return (
@@ -60,6 +63,7 @@ class Config:
                 value.get("default_policy", "global"),
                 value.get("index", "whoosh"),
                 value.get("ledger_algorithm"),
+                value.get("providers", {}),
             )
         except (ValueError, KeyError, TypeError, UsageError) as error:
             raise Corrupt(
@@ -70,6 +74,8 @@ class Config:
 
 
 def _check(config: Config, path: str) -> None:
+    if not isinstance(config.providers, Mapping):
+        raise Corrupt(f"{path}: providers is a table, [providers]", path=path)
     if config.default_policy not in POLICIES:
         raise Corrupt(f"{path}: default_policy is one of {', '.join(POLICIES)}", path=path)
 

@@ -157,9 +157,10 @@ RULES = (
         ),
         # Workers that can be killed: adapters may hang; an indexer beside a large `add`.
         # The contract of indexes kills a writer for real.
-        # A provider that is inspected is a program of its own.
+        # A provider that is inspected, or asked by the host, is a program of its own.
         (
             "pcpfs/git",
+            "pcpfs/host/stdio.py",
             "pcpfs/sources/extraction_pool.py",
             "pcpfs/store/index_process.py",
             "conformance/pcpfs_conformance/indexes.py",
