@@ -10,9 +10,9 @@ from statistics import median
 from benchmarks.main_job import SCOPE
 from benchmarks.peers import ONE_COMMIT
 from benchmarks.rows import Aim, Row
+from pcpfs.model.requests import Draft
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
-from pcpfs.store.writes import Draft
 
 ONE_OR_TWO = ("queryset", "url resolver", "HttpResponse", "migration", "email backend", "cache key")
 SIX = (

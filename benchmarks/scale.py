@@ -26,10 +26,10 @@ from pcpfs.model.changes import Named, RevisionWritten
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace, TreePath
 from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revision
+from pcpfs.model.requests import Draft
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
-from pcpfs.store.writes import Draft
 
 ME = Principal("user:bench")
 SCOPES = 8

@@ -42,6 +42,37 @@ def with_pins(function: Function) -> Function:
     return folded
 
 
+def with_epistemic(function: Function) -> Function:
+    """The five questions that are apart (PCP-S6), given as `epistemic`: what was answered."""
+    from pcpfs.cli.standing import EPISTEMIC  # noqa: PLC0415 (a constant of the command line)
+
+    @functools.wraps(function)
+    def folded(*args: Any, **others: Any) -> Any:
+        told = {name: others.pop(name) for name in EPISTEMIC}
+        given = {name: value for name, value in told.items() if value is not None}
+        return function(*args, epistemic=given, **others)
+
+    for name, text in reversed(EPISTEMIC.items()):
+        folded = click.option(f"--{name.replace('_', '-')}", name, metavar="WORD", help=text)(
+            folded
+        )
+    return folded
+
+
+def with_part(function: Function) -> Function:
+    """`--limit` and `--cursor` of a list."""
+
+    @click.option(
+        "--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many."
+    )
+    @click.option("--cursor", metavar="CURSOR", help="Go on after an earlier answer.")
+    @functools.wraps(function)
+    def folded(*args: Any, **others: Any) -> Any:
+        return function(*args, **others)
+
+    return folded
+
+
 def with_filters(function: Function) -> Function:
     """What `search` and `symbol` share: where to look, what to take (given as `filters`), and how
     much of the answer."""
@@ -71,6 +102,22 @@ def with_filters(function: Function) -> Function:
     @click.option("--path", metavar="GLOB", help="Only paths like this, such as 'src/**/*.py'.")
     @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only pages with this tag.")
     @click.option(
+        "--lifecycle",
+        multiple=True,
+        type=click.Choice(["active", "superseded", "archived", "tombstoned"]),
+        help="Only in this state, else active; repeatable.",
+    )
+    @click.option(
+        "--relation",
+        "relation_types",
+        multiple=True,
+        metavar="TYPE",
+        help="Only pages with a relation of this type, in or out.",
+    )
+    @instant_option("--created-after", "Only what was recorded then or later.")
+    @instant_option("--created-before", "Only what was recorded before then.")
+    @with_epistemic
+    @click.option(
         "--limit",
         type=click.IntRange(1, 200),
         default=10,
@@ -85,11 +132,28 @@ def with_filters(function: Function) -> Function:
         languages: tuple[str, ...],
         path: str | None,
         tags: tuple[str, ...],
+        lifecycle: tuple[str, ...],
+        relation_types: tuple[str, ...],
+        created_after: Instant | None,
+        created_before: Instant | None,
+        epistemic: dict[str, str],
+        depth: int = 1,
         **others: Any,
     ) -> Any:
-        from pcpfs.store.search_request import Filters  # noqa: PLC0415 (help needs no store)
+        from pcpfs.model.requests import Filters  # noqa: PLC0415 (help needs no model)
 
-        filters = Filters(kinds=kinds, languages=languages, path=path, tags=tags)
+        filters = Filters(
+            kinds=kinds,
+            languages=languages,
+            path=path,
+            tags=tags,
+            lifecycle=lifecycle,
+            relation_types=relation_types,
+            created_after=created_after,
+            created_before=created_before,
+            epistemic=tuple(epistemic.items()),
+            depth=depth,
+        )
         return function(*args, filters=filters, **others)
 
     return folded  # fmt: skip
@@ -122,10 +186,26 @@ def with_description(function: Function) -> Function:
         "--derived-from", multiple=True, metavar="REV", help="A revision it was made from."
     )
     @click.option("--source-ref", "source_refs", multiple=True, metavar="REF", help="Its source.")
+    @click.option(
+        "--link",
+        "relations",
+        multiple=True,
+        nargs=2,
+        metavar="TYPE PAGE",
+        help="A relation from this revision on; repeatable.",
+    )
+    @click.option("--summary", metavar="TEXT", help="What it says, in short; no evidence.")
+    @click.option("--keyword", "keywords", multiple=True, metavar="WORD", help="Repeatable.")
     @instant_option("--valid-from", "From when on it is true.")
     @instant_option("--valid-to", "Until when it is true.")
+    @instant_option("--observed-at", "When it was seen.")
+    @with_epistemic
+    @click.option("--ref", metavar="URI", help="The payload lies there, and is not copied.")
+    @click.option("--digest", metavar="SHA256", help="With --ref: sha256:… of what lies there.")
+    @click.option("--size", type=click.IntRange(0), metavar="BYTES", help="With --ref.")
     @functools.wraps(function)
-    def described(*args: Any, **given: Any) -> Any:
-        return function(*args, **given)
+    def described(*args: Any, keywords: tuple[str, ...], epistemic: Any, **given: Any) -> Any:
+        told = {"keywords": keywords or None, "epistemic": epistemic or None}
+        return function(*args, **told, **given)
 
     return described

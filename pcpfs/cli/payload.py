@@ -1,24 +1,52 @@
-"""What is written: the bytes of a file or of standard input, and what the options say of them."""
+"""What is written: the bytes of a file or of standard input, or where they lie, and what the
+options say of them."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from pcpfs.cli.files import read_file
 from pcpfs.errors import Unavailable
 
 if TYPE_CHECKING:
-    from pcpfs.store.writes import Draft
+    from pcpfs.cli.call import Call
+    from pcpfs.model.requests import Draft
 
 BYTES, MARKDOWN = "application/octet-stream", "text/markdown"
 
 
-def read_draft(file: str, *, tags: tuple[str, ...], **given: Any) -> Draft:
-    """The text, and what the options say about it; no tags given means that they are not told."""
-    from pcpfs.store.writes import Draft  # noqa: PLC0415 (help needs no store)
+def read_draft(
+    call: Call,
+    file: str | None,
+    *,
+    tags: tuple[str, ...],
+    ref: str | None = None,
+    digest: str | None = None,
+    size: int | None = None,
+    **given: Any,
+) -> Draft:
+    """The text, or where it lies, and what the options say about it; no tags given means that they
+    are not told."""
+    from pcpfs.model.requests import Draft  # noqa: PLC0415 (help needs no model)
 
-    return Draft(read_payload(file), tags=tags or None, **given)
+    content, reference = None, None
+    if ref is not None:
+        from pcpfs.store.elsewhere import looked_up  # noqa: PLC0415 (seldom needed)
+
+        if file is not None:
+            raise click.UsageError("give a FILE, or --ref to where it lies, not both")
+        kind = given.get("media_type") or media_type_for(ref, b"\0")
+        reference = looked_up(ref, digest, size, kind, call.store.disk)
+    elif digest is not None or size is not None:
+        raise click.UsageError("--digest and --size say what lies at --ref URI")
+    elif file is not None:
+        content = read_payload(file)
+    elif not given.get("source_refs"):
+        raise click.UsageError("give a FILE, '-' for standard input, --ref URI or --source-ref REF")
+    return Draft(content, tags=tags or None, content_ref=reference, **given)
 
 
 def read_payload(given: str) -> bytes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pcpfs.cli.call import as_member
 from pcpfs.cli.shown import frame_lines, page_lines
@@ -13,17 +13,29 @@ from pcpfs.model.answers import plain
 from pcpfs.model.names import source_ref
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import FrameView, Manifest, Pins
+    from pcpfs.model.answers import FrameView, Manifest, Pins, RelationView
     from pcpfs.store.session import Session
 
+Item = TypeVar("Item")
 PROJECTIONS = ("manifest", "payload", "source_spans", "relations", "facets", "history")
 
 
 class Subject:
     """What `show` shows: a page at a revision, or one symbol, as the pins see it."""
 
-    def __init__(self, session: Session, given: str, pins: Pins) -> None:
+    def __init__(
+        self,
+        session: Session,
+        given: str,
+        pins: Pins,
+        *,
+        limit: int = 200,
+        cursor: str | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         self._session = session
+        self._part: dict[str, Any] = {"limit": limit, "cursor": cursor}
+        self._span = span
         self._pins = pins
         self._given = given
         self.is_frame = session.resolve(given).frame is not None
@@ -41,7 +53,8 @@ class Subject:
         """The payload of the revision that the manifest names, or exactly the symbol."""
         shown = self.frame if self.is_frame else self.manifest
         payload = self._session.payload(f"{shown.page_id}@{shown.revision_id}", self._pins)
-        return payload[slice(*self.frame.bytes)] if self.is_frame else payload
+        whole = payload[slice(*self.frame.bytes)] if self.is_frame else payload
+        return whole if self._span is None else whole[slice(*self._span)]
 
     @property
     def content_if_held(self) -> bytes | None:
@@ -81,13 +94,24 @@ class Subject:
         session, given, pins = self._session, self._given, self._pins
         if projection == "payload":
             return {"payload": self.manifest.payload, **as_member(self.content)}
-        if projection == "relations":
-            return {"relations": session.relations(given, pins)}
-        if projection == "source_spans":
-            return {"source_spans": [*self._source_refs(), *self._symbol_spans()]}
         if projection == "facets":
             return {"facets": session.facets(given, pins)}
-        return {"revisions": session.log(given, pins)}
+        if projection == "relations":
+            return self._listed("relations", session.relations(given, pins), _key_of_relation)
+        if projection == "source_spans":
+            spans = [*self._source_refs(), *self._symbol_spans()]
+            return self._listed("source_spans", spans, str)
+        history = session.history(given, pins, **self._part)
+        return {"revisions": history.items, "cursor": history.cursor}
+
+    def _listed(
+        self, name: str, items: Sequence[Item], key: Callable[[Item], str]
+    ) -> dict[str, object]:
+        """As much of a list as is wanted, and how to go on (PCP-S4)."""
+        from pcpfs.store.paging import part_of  # noqa: PLC0415 (most reads list nothing)
+
+        part = part_of(items, key, (name, self.manifest.page_id, self._pins), **self._part)
+        return {name: part.items, "cursor": part.cursor}
 
     def _source_refs(self) -> Iterator[dict[str, object]]:
         for ref in self.manifest.source_refs:
@@ -105,6 +129,10 @@ class Subject:
                 "bytes": frame.bytes,
                 "digest": frame.digest,
             }
+
+
+def _key_of_relation(view: RelationView) -> str:
+    return f"{view.from_page_id} {view.relation.relation_id}"
 
 
 def _members(answer: object) -> dict[str, object]:

@@ -119,3 +119,9 @@ def _flat(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def more_lines(cursor: str | None) -> Iterator[str]:
+    """How to see the rest of a list."""
+    if cursor:
+        yield styled(f"more: --cursor {safe(cursor)}", "dim")

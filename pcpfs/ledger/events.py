@@ -6,8 +6,8 @@ from pcpfs.ledger.corpus import LedgerEntry
 from pcpfs.ledger.order import Placed
 from pcpfs.model.context import ORDINARY, ContextEntry
 from pcpfs.model.names import Namespace
+from pcpfs.model.requests import EventDraft
 from pcpfs.store.event_log import EventRecord
-from pcpfs.store.ingest import EventDraft
 
 SOURCE, GOAL, IMPORTANCE = "source", "goal_id", "importance"
 """What a ledger says about its events."""

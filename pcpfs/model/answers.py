@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pcpfs.model.changes import Relation
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId, RootId
 from pcpfs.model.instants import Instant
-from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent
+from pcpfs.model.pages import ContentRef, Facets, Payload, Principal, ProvenanceEvent
 
 
 def plain(value: object) -> object:
@@ -102,6 +102,7 @@ class Manifest:
     error_count: int | None = None
     incomplete: bool | None = None
     suspect: tuple[Suspicion, ...] | None = None
+    content_ref: ContentRef | None = None
     as_of: Instant | None = None
     recorded_as_of: Instant | None = None
 
@@ -188,11 +189,13 @@ class SearchHit:
     suspect: bool | None
     valid_from: Instant | None
     valid_to: Instant | None
+    lifecycle_status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Hits in order; `cursor` asks for more (PCP-S4), `policy` says which scopes were searched."""
+    """Hits in order; `cursor` asks for more (PCP-S4), `policy` says which scopes were searched,
+    `mode` how."""
 
     results: tuple[SearchHit, ...]
     policy: str
@@ -200,6 +203,7 @@ class SearchAnswer:
     cursor: str | None = None
     as_of: Instant | None = None
     recorded_as_of: Instant | None = None
+    mode: str = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +285,33 @@ class RelationView:
             "title": self.title,
             "status": self.status,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedPage:
+    """A page that relations lead to; `via` are these, from the start on, each with its direction as
+    it was walked."""
+
+    page_id: PageId
+    revision_id: RevisionId
+    scope: str
+    title: str
+    lifecycle_status: str
+    depth: int
+    via: tuple[RelationView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeView:
+    """A scope as ListScopes shows it; nothing of its content."""
+
+    scope: str
+    title: str
+    kind: str
+    visibility: str
+    permissions: tuple[str, ...]
+    pages: int
+    last_activity: Instant
 
 
 @dataclass(frozen=True, slots=True)

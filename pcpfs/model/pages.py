@@ -75,6 +75,36 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
+class ContentRef:
+    """A payload that lies elsewhere, behind a stable reference (PCP-P2). Whoever can read it there
+    checks it: it is these bytes or none."""
+
+    uri: str
+    digest: Digest
+    size: int
+    media_type: str = "application/octet-stream"
+
+    def __post_init__(self) -> None:
+        if re.fullmatch(r"[a-z][a-z0-9+.-]*:[^\s\x00-\x1f\x7f]+", self.uri) is None:
+            raise InvalidName(f"{self.uri!r} is no URI; one looks like https://example.org/a.pdf")
+        if self.size < 0:
+            raise InvalidName(f"a size is a number of bytes, not {self.size}")
+        Payload(self.media_type, self.digest, self.size)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "uri": self.uri,
+            "digest": self.digest,
+            "size": self.size,
+            "media_type": self.media_type,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(value["uri"], Digest(value["digest"]), value["size"], value["media_type"])
+
+
+@dataclass(frozen=True, slots=True)
 class Facets:
     """Reading aids; never evidence (PCP-P5)."""
 
@@ -180,9 +210,10 @@ class Revision:
     epistemic: Mapping[str, str] = field(default_factory=dict)
     salt: str | None = None
     event: Occurrence | None = None
+    content_ref: ContentRef | None = None
 
     def __post_init__(self) -> None:
-        if self.payload is None and not self.source_refs:
+        if self.payload is None and self.content_ref is None and not self.source_refs:
             raise InvalidName("a revision needs a payload or a source ref (PCP-P1)")
         if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
             raise InvalidName(f"valid_to {self.valid_to} lies before valid_from {self.valid_from}")
@@ -201,6 +232,7 @@ class Revision:
                 "parents": list(self.parents),
                 "payload": payload
                 and {"media_type": payload.media_type, "ref": payload.ref, "size": payload.size},
+                "content_ref": self.content_ref and self.content_ref.to_json(),
                 "source_refs": list(self.source_refs),
                 "facets": self.facets.to_json() or None,
                 "created_at": _text(self.created_at),
@@ -248,6 +280,9 @@ class Revision:
             epistemic={name: value[name] for name in EPISTEMIC if name in value},
             salt=value.get("salt"),
             event=Occurrence.from_json(value["event"]) if "event" in value else None,
+            content_ref=ContentRef.from_json(value["content_ref"])
+            if "content_ref" in value
+            else None,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pcpfs.model.answers import RootView, Skipped, SuspectPage
+from pcpfs.model.answers import RootView, ScopeView, Skipped, SuspectPage
 from pcpfs.model.ids import RootId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import unescaped
@@ -13,7 +13,8 @@ from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
-from pcpfs.store.session import IndexView, ScopeView, Session
+from pcpfs.store.searching import IndexView
+from pcpfs.store.session import Session
 
 
 @dataclass(frozen=True, slots=True)

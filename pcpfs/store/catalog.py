@@ -35,7 +35,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "9"
+CATALOG_VERSION = "10"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 

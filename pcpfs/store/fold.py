@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from pcpfs.model.changes import (
     Change,
@@ -71,12 +72,22 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """Since when an authored revision does not hold, because somebody said so; `is_over` if that
+    lay behind when it was said (no clock is involved)."""
+
+    valid_to: Instant
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PageState:
     """What the set of a page's changes says.
 
     `steps` are the authored revisions in fold order, `timeline` the observations of a source page
-    in order of time. `heads` are revisions that are nobody's parent, the one that speaks first.
-    `disputes` are the kinds of what clones decided without knowing of each other.
+    in order of time, `ends` what was closed. `heads` are revisions that are nobody's parent, the
+    one that speaks first. `disputes` are the kinds of what clones decided without knowing of each
+    other.
     """
 
     page: PageId
@@ -92,6 +103,7 @@ class PageState:
     path: str | None
     relations: Mapping[RelationId, Relation]
     disputes: tuple[str, ...] = ()
+    ends: Mapping[RevisionId, Ending] = field(default_factory=dict)
 
     @property
     def is_source(self) -> bool:
@@ -134,6 +146,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         path=folder.path,
         relations=folder.relations,
         disputes=disputes,
+        ends=folder.ends,
     )
 
 
@@ -171,6 +184,7 @@ class _Folder:
         self.steps: dict[RevisionId, Step] = {}
         self.observed: list[tuple[Observed, tuple[int, int], ChangeId, Change]] = []
         self.closed: list[tuple[Closed, tuple[int, int]]] = []
+        self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
         self.path: str | None = None
         self.relations: dict[RelationId, Relation] = {}
@@ -187,6 +201,8 @@ class _Folder:
                     self.observed.append((event, (number, place), change, body))
                 case Closed():
                     self.closed.append((event, (number, place)))
+                    if event.frames is None:
+                        self._end(event, body.at)
                 case LifecycleSet():
                     self.lifecycle = event
                 case Named():
@@ -197,6 +213,13 @@ class _Folder:
                     self.relations.pop(event.relation_id, None)
                 case _:
                     pass
+
+    def _end(self, event: Closed, at: Instant) -> None:
+        """The earliest end counts."""
+        known = self.ends.get(event.revision)
+        is_over = event.valid_to <= at or (known is not None and known.is_over)
+        end = min(event.valid_to, known.valid_to) if known else event.valid_to
+        self.ends[event.revision] = Ending(end, is_over)
 
 
 def heads(steps: Sequence[Step]) -> tuple[RevisionId, ...]:
@@ -214,7 +237,8 @@ def equal_heads(
     distinct: dict[object, RevisionId] = {}
     for revision in candidates:
         body = envelope(revision)
-        distinct.setdefault((body.payload, body.source_refs, body.facets), revision)
+        said = (body.payload, body.content_ref, body.source_refs, body.facets)
+        distinct.setdefault(said, revision)
     return tuple(distinct.values())
 
 
@@ -331,10 +355,12 @@ class AuthoredSpan:
 
 
 def authored_spans(
-    steps: Sequence[Step], envelope: Callable[[RevisionId], Revision]
+    steps: Sequence[Step],
+    envelope: Callable[[RevisionId], Revision],
+    closed: Mapping[RevisionId, Ending] = MappingProxyType({}),
 ) -> tuple[AuthoredSpan, ...]:
-    """Each revision from its given `valid_from`, else its recording, until a child's start or its
-    own given `valid_to`, whichever comes first; in fold order."""
+    """Each revision from its given `valid_from`, else its recording, until a child's start, its own
+    given `valid_to` or the end that it was given later, whichever comes first; in fold order."""
     given = {step.revision: envelope(step.revision) for step in steps}
     starts = {s.revision: given[s.revision].valid_from or s.at for s in steps}
     ends: dict[RevisionId, list[Instant]] = {s.revision: [] for s in steps}
@@ -344,6 +370,7 @@ def authored_spans(
     spans = []
     for step in steps:
         limits = [*ends[step.revision], *filter(None, [given[step.revision].valid_to])]
+        limits += [closed[step.revision].valid_to] if step.revision in closed else []
         start = starts[step.revision]
         spans.append(
             AuthoredSpan(step.revision, start, max(start, min(limits)) if limits else None)

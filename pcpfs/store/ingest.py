@@ -6,14 +6,13 @@ told by its key, is not written again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pcpfs.errors import KeyReused, UsageError
 from pcpfs.model.answers import Written
 from pcpfs.model.events import INLINE, EventLine
 from pcpfs.model.ids import Digest, PageId, RevisionId
-from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, escaped, refuse_unprintable
 from pcpfs.model.pages import (
     EPISTEMIC,
@@ -24,6 +23,7 @@ from pcpfs.model.pages import (
     ProvenanceEvent,
     Revision,
 )
+from pcpfs.model.requests import EventDraft
 from pcpfs.model.secrets import withheld
 from pcpfs.store.event_lines import EventLines, latest_events
 from pcpfs.store.store import Store
@@ -34,24 +34,6 @@ SEGMENT_BYTES = 4 << 20
 """Of more payload bytes than these further segments are made."""
 
 _UNKNOWN_TYPE = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class EventDraft:
-    """What a host gives for an event. `observed_at` is when it happened; `about` is what else the
-    host says of it, in short texts by name."""
-
-    payload: bytes
-    media_type: str | None = None
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    source_refs: tuple[str, ...] = ()
-    key: str | None = None
-    observed_at: Instant | None = None
-    valid_from: Instant | None = None
-    valid_to: Instant | None = None
-    epistemic: Mapping[str, str] = field(default_factory=dict)
-    about: Mapping[str, str] = field(default_factory=dict)
 
 
 class Ingest:

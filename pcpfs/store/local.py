@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS former
     (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT, revision_id TEXT, before TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS suppression
+    (task TEXT, page_id TEXT, until INT, why TEXT, PRIMARY KEY (task, page_id)) WITHOUT ROWID;
 """
 
 _REMEDY = "`pcpfs fsck --repair` begins a new one; then add your sources again"
@@ -182,6 +184,31 @@ class LocalState:
         position = self.position() or Position(None, None)
         if position.head == before:
             self.set_position(position._replace(head=after))
+
+    def suppress(self, rows: Iterable[tuple[str, str, int, str]], now: int) -> None:
+        """Remember what tasks do not want to see (task, page, until, why); forget what is over."""
+        with self._db.writing():
+            self._db.execute("DELETE FROM suppression WHERE until <= ?", (now,))
+            self._db.executemany("INSERT OR REPLACE INTO suppression VALUES (?, ?, ?, ?)", rows)
+
+    def lift(self, task: str, pages: Iterable[str]) -> int:
+        """Forget these suppressions of a task; how many there were."""
+        with self._db.writing():
+            return sum(
+                self._db.execute(
+                    "DELETE FROM suppression WHERE task = ? AND page_id = ?", (task, page)
+                ).rowcount
+                for page in pages
+            )
+
+    def suppressed(self, task: str, now: int) -> list[tuple[str, int, str]]:
+        """Page, until when and why, of a task's suppressions that still last."""
+        found = self._db.execute(
+            "SELECT page_id, until, why FROM suppression WHERE task = ? AND until > ? "
+            "ORDER BY page_id",
+            (task, now),
+        )
+        return [(page, until, why) for page, until, why in found]
 
     def bind_root(self, root: RootId, path: str) -> None:
         """This root lies at this path on this machine."""

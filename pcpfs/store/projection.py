@@ -87,7 +87,7 @@ def scope_rows(state: ScopeState) -> ScopeRows:
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
     heads = equal_heads(state.heads, bodies.revision)
     speaking = bodies.revision(heads[0])
-    spans = authored_spans(state.steps, bodies.revision)
+    spans = authored_spans(state.steps, bodies.revision, state.ends)
     path = _tree_path(state.path)
     about = _about(speaking, bodies)
     title = speaking.facets.title or about.title or str(state.page)
@@ -97,6 +97,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
         claim=path.claim if path else None,
         laid=_json(_in_place(heads, state, bodies.revision)),
         disputes=_json(state.disputes),
+        is_open=int(not _is_over(state, heads[0])),
         is_event=int(bodies.revision(state.steps[0].revision).event is not None),
     )
     revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
@@ -124,7 +125,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
         frames=(),
         relations=_relation_rows(state),
         changes=tuple(_change_rows(state.page, state)),
-        documents=_documents(state, revisions, heads, ()),
+        documents=_documents(state, revisions, [h for h in heads if not _is_over(state, h)], ()),
     )
 
 
@@ -367,6 +368,11 @@ def _documents(
             is_past = int(not (active and frame.valid_to is None))
             past[frame.doc_key] = min(is_past, past.get(frame.doc_key, 1))
     return tuple(DocumentRow(k, state.namespace, state.page, p) for k, p in past.items())
+
+
+def _is_over(state: PageState, head: RevisionId) -> bool:
+    """Whether somebody said of a head that it no longer holds."""
+    return head in state.ends and state.ends[head].is_over
 
 
 def _tree_path(given: str | None) -> TreePath | None:

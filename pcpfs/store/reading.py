@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pcpfs.errors import NotFound
 from pcpfs.model.answers import (
@@ -13,6 +12,7 @@ from pcpfs.model.answers import (
     LogEntry,
     Manifest,
     Pins,
+    RelatedPage,
     RelationView,
 )
 from pcpfs.model.changes import Relation
@@ -21,11 +21,12 @@ from pcpfs.model.front import read_front
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
-from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revision
+from pcpfs.model.pages import ContentRef, Facets, Payload, Principal, ProvenanceEvent, Revision
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.citations import suspicions
-from pcpfs.store.documents import decoded
+from pcpfs.store.differences import unified
 from pcpfs.store.event_lines import event_places
+from pcpfs.store.graph import Near
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, resolve
@@ -36,8 +37,16 @@ from pcpfs.store.tree import wanted_files
 class Reader:
     """Answers from one catalog (perhaps one pinned to a record time) and the objects."""
 
-    def __init__(self, catalog: Catalog, objects: Objects, owner: Principal, pins: Pins) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        objects: Objects,
+        owner: Principal,
+        pins: Pins,
+        elsewhere: Callable[[ContentRef], bytes] | None = None,
+    ) -> None:
         self.catalog = catalog
+        self._elsewhere = elsewhere
         self._objects = objects
         self._owner = owner
         self._pins = pins
@@ -127,6 +136,7 @@ class Reader:
             error_count=page.error_count,
             incomplete=True if page.incomplete else None,
             suspect=suspicions(self.catalog, page.page_id) or None,
+            content_ref=body.content_ref,
             as_of=self._pins.as_of,
             recorded_as_of=self._pins.recorded_as_of,
         )
@@ -134,7 +144,10 @@ class Reader:
     def payload(self, given: str) -> bytes:
         """Exactly the bytes of the effective revision."""
         page, span = self.effective(resolve(self.catalog, given))
-        return self._bytes(page, self.envelope(page, span.revision_id).payload)
+        body = self.envelope(page, span.revision_id)
+        if body.content_ref is not None and self._elsewhere is not None:
+            return self._elsewhere(body.content_ref)
+        return self._bytes(page, body.payload)
 
     def facets(self, given: str) -> Facets:
         page, span = self.effective(resolve(self.catalog, given))
@@ -201,6 +214,21 @@ class Reader:
             rows = self.catalog.relations("to_page = ? AND from_page <> ?", (page, page))
             found += [self._relation(row, "in", row.from_page) for row in rows]
         return tuple(found)
+
+    def related(self, near: Near) -> RelatedPage:
+        """A neighbour as served, with the relations that lead to it."""
+        return RelatedPage(
+            PageId(near.page.page_id),
+            RevisionId(near.page.revision_id),
+            near.page.scope,
+            near.page.title,
+            near.page.lifecycle,
+            near.depth,
+            tuple(
+                self._relation(row, way, row.to_page if way == "out" else row.from_page)
+                for row, way in near.via
+            ),
+        )
 
     def log(self, given: str) -> tuple[LogEntry, ...]:
         """A page's life, newest first; for a source page its observations with the symbols that
@@ -379,20 +407,6 @@ def symbol_label(root: str, page: PageRow, row: FrameRow, line: int) -> str:
     """`Router.match (app/router.py:41)`: never a bare id (CGP F3)."""
     place = f"{root}/{page.path}"
     return place if row.kind == FILE_KIND else f"{row.qualified_name} ({place}:{line})"
-
-
-def unified(name: str, before: bytes, after: bytes) -> str:
-    """A unified diff of two texts; a last line without line feed is marked as git does."""
-    lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def _lines(raw: bytes) -> list[str]:
-    return [line + "\n" for line in decoded(raw).split("\n")[:-1]] + (
-        [last] if (last := decoded(raw).split("\n")[-1]) else []
-    )
 
 
 def _holds(span: SpanRow, moment: int) -> bool:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 class PageRow(NamedTuple):
     """A page as it is now. For a source page `revision_id` is the observation in force, else the
-    last one; `is_open` tells which. `heads`, `laid` (the heads in the order of their names in
-    `tree/`), `latest`, `tags` and `disputes` are JSON lists."""
+    last one; `is_open` tells which. An authored page is open until it is closed. `heads`, `laid`
+    (the heads in the order of their names in `tree/`), `latest`, `tags` and `disputes` are JSON
+    lists."""
 
     page_id: str
     scope: str

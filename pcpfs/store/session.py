@@ -4,63 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import product
+from functools import partial
 
-from pcpfs.errors import Corrupt, NotFound, UsageError
-from pcpfs.machine import user_secret
 from pcpfs.model.answers import (
     Difference,
     FrameView,
     LogEntry,
     Manifest,
     Pins,
+    RelatedPage,
     RelationView,
+    ScopeView,
     SearchAnswer,
     SuspectPage,
     Written,
 )
+from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Facets, Principal
+from pcpfs.model.requests import Draft, EventDraft, Filters
 from pcpfs.ports import Progress
+from pcpfs.store.bundles import DEFAULT_BYTES, Bundle, bundle
+from pcpfs.store.capabilities import capabilities
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.citations import suspect_pages
-from pcpfs.store.config import POLICIES
 from pcpfs.store.conflicts import ConflictView, conflicts
-from pcpfs.store.documents import Documents
-from pcpfs.store.ingest import EventDraft, Ingest
+from pcpfs.store.elsewhere import bytes_of
+from pcpfs.store.graph import neighbours
+from pcpfs.store.ingest import Ingest
+from pcpfs.store.paging import DEFAULT_PART, Part, part_of
 from pcpfs.store.pinned import catalog_at
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference, resolve
-from pcpfs.store.search_request import MOST_RESULTS, NOW, PROJECTIONS, Filters, Search
-from pcpfs.store.store import INDEX_LOCK, Store
-from pcpfs.store.symbol_search import SymbolSearch
-from pcpfs.store.text_indexes import TextIndexes
-from pcpfs.store.text_search import TextSearch
-from pcpfs.store.writes import Draft, Writes
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeView:
-    """A scope as ListScopes shows it; nothing of its content."""
-
-    scope: str
-    title: str
-    kind: str
-    visibility: str
-    permissions: tuple[str, ...]
-    pages: int
-    last_activity: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class IndexView:
-    """The state of the text indexes."""
-
-    engine: str
-    documents: int
-    pending: int
+from pcpfs.store.search_request import NOW
+from pcpfs.store.searching import Asked, IndexView, Searching
+from pcpfs.store.store import Store
+from pcpfs.store.suppressions import Suppression, Suppressions
+from pcpfs.store.writes import Writes
 
 
 class Session:
@@ -75,19 +56,10 @@ class Session:
         self.principal = principal
         self._writes = Writes(store, principal)
         self._pinned: tuple[tuple[int, Instant], Catalog] | None = None
-        self._indexes = TextIndexes(
-            store.disposable / "index",
-            store.config.index,
-            store.disk,
-            lock=store.local_folder / INDEX_LOCK,
-            wait=store.wait,
-            secret=lambda: user_secret(store.disk, store.entropy),
-            documents=lambda scope, keys: self._documents().documents(scope, keys),
-        )
-        self._kept_documents: Documents | None = None
+        self._searching = Searching(store, self.reader, self._suppressions)
 
     def close(self) -> None:
-        self._indexes.close()
+        self._searching.close()
         self._pinned = None
 
     def write(
@@ -123,6 +95,25 @@ class Session:
         """Make an archived or tombstoned page active again."""
         return self._writes.lifecycle(page, "active", "restore", why)
 
+    def close_at(self, page: str, at: Instant, why: str) -> Written:
+        """Say that what a page says holds no longer, from an instant on: it leaves ordinary search
+        if that lies behind, and stays readable (PCP-T1)."""
+        return self._writes.close(page, at, why)
+
+    def suppress(self, task: str, pages: Sequence[str], why: str) -> tuple[Suppression, ...]:
+        """Leave pages out of this task's searches, in this clone, for 30 days (SuppressPages)."""
+        found = [self.resolve(given).page for given in pages]
+        return self._suppressions().add(task, found, why)
+
+    def lift(self, task: str, pages: Sequence[str]) -> int:
+        """Let a task see pages again; how many were suppressed."""
+        return self._suppressions().lift(task, [self.resolve(given).page for given in pages])
+
+    def suppressed(self, task: str) -> tuple[Suppression, ...]:
+        """What a task does not want to see."""
+        visible = (s for s in self._suppressions().of(task) if self._is_known(s.page_id))
+        return tuple(visible)
+
     def link(self, source: str, relation_type: str, target: str) -> RelationView:
         """A typed relation; the target is REV, PAGE, FRAME or PAGE#FRAME (PCP LinkPages)."""
         return self._writes.link(source, relation_type, target)
@@ -157,6 +148,53 @@ class Session:
         """Relations out of a page, into it, or both."""
         with self._reading(pins) as reader:
             return reader.relations(given, direction)
+
+    def related(
+        self,
+        given: str,
+        pins: Pins = NOW,
+        *,
+        direction: str = "both",
+        types: Sequence[str] = (),
+        depth: int = 1,
+        limit: int = DEFAULT_PART,
+        cursor: str | None = None,
+    ) -> Part[RelatedPage]:
+        """Pages that relations lead to, both ways, each by its shortest way, nearest first."""
+        with self._reading(pins) as reader:
+            start = resolve(reader.catalog, given).page
+            scopes = {row.scope for row in reader.catalog.scopes()}
+            found = neighbours(
+                reader.catalog, start, scopes=scopes, types=types, direction=direction, depth=depth
+            )
+            items = [reader.related(near) for near in found]
+        question = ("related", start, direction, *types, depth, pins)
+        return part_of(items, lambda item: item.page_id, question, limit, cursor)
+
+    def bundle(
+        self,
+        given: Sequence[str],
+        projections: Sequence[str] = ("payload",),
+        pins: Pins = NOW,
+        *,
+        budget: int = DEFAULT_BYTES,
+    ) -> Bundle:
+        """Parts of several pages in one bounded answer, each with its ids and source (PCP-B1)."""
+        with self._reading(pins) as reader:
+            return bundle(reader, given, projections, budget)
+
+    def history(
+        self,
+        given: str,
+        pins: Pins = NOW,
+        *,
+        limit: int = DEFAULT_PART,
+        cursor: str | None = None,
+    ) -> Part[LogEntry]:
+        """A page's life in parts, newest first (PCP-S4)."""
+        entries = self.log(given, pins)
+        question = ("history", self.resolve(given, pins).page, pins)
+        return part_of(entries, _key_of_entry, question, limit, cursor)
 
     def frame(self, given: str, pins: Pins = NOW) -> FrameView:
         with self._reading(pins) as reader:
@@ -198,27 +236,13 @@ class Session:
         pins: Pins = NOW,
         limit: int = 10,
         cursor: str | None = None,
+        mode: str = "auto",
+        task: str | None = None,
     ) -> SearchAnswer:
-        """Pages, files and symbols by words, best first (PCP SearchPages, mode text)."""
-        reader = self.reader(pins)
-        search = self._request(reader, query, scopes, policy)
-        search = search.narrowed(filters or Filters(), pins, limit, cursor)
-        current = self.store.catalog
-        documents = (
-            self._documents()
-            if reader.catalog is current
-            else Documents(self.store.objects, reader.catalog)
-        )
-        text = TextSearch(
-            reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
-        )
-        try:
-            return text.run(search)
-        except Corrupt:
-            for scope in search.scopes:  # disposable: built anew, from what is not
-                self._indexes.discard(scope, 0)
-                self._indexes.discard(scope, 1)
-            return text.run(search)
+        """Pages, files and symbols (PCP SearchPages): by words, best first, unless another mode is
+        asked for; without what `task` suppressed."""
+        asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
+        return self._searching.search(query, asked, mode, task)
 
     def symbol(
         self,
@@ -232,9 +256,8 @@ class Session:
         cursor: str | None = None,
     ) -> SearchAnswer:
         """Definitions by exact, dotted or partial name."""
-        reader = self.reader(pins)
-        search = self._request(reader, name, scopes, policy)
-        return SymbolSearch(reader).run(search.narrowed(filters or Filters(), pins, limit, cursor))
+        asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
+        return self._searching.symbol(name, asked)
 
     def suspects(self) -> tuple[SuspectPage, ...]:
         """Pages that cite frames which have closed."""
@@ -268,45 +291,29 @@ class Session:
 
     def index_state(self) -> IndexView:
         """The text indexes as `status` shows them."""
-        catalog = self.reader(NOW).catalog
-        ((documents,),) = catalog.query("SELECT count(*) FROM document WHERE past = 0")
-        ((pending,),) = catalog.query("SELECT count(*) FROM pending")
-        return IndexView(self.store.config.index, documents, pending)
+        return self._searching.index_state()
 
     def index_backlog(self, scopes: Iterable[str], pins: Pins = NOW) -> int:
         """How many documents a search in these scopes would have to take in first."""
-        catalog = self.reader(NOW).catalog
-        needed = product(scopes, (0,) if pins == NOW else (0, 1))
-        return sum(self._indexes.backlog(catalog, scope, past) for scope, past in needed)
+        return self._searching.backlog(scopes, pins)
 
     def flush_indexes(self, progress: Progress | None = None) -> None:
         """Take everything that waits into the text indexes."""
-        catalog = self.reader(NOW).catalog
-        waiting = catalog.query("SELECT DISTINCT scope, past FROM pending ORDER BY 1, 2")
-        for scope, past in waiting:
-            self._indexes.flush(catalog, scope, past, progress)
+        self._searching.flush(progress)
 
     def indexed_keys(self, scope: str, past: int) -> set[str]:
         """The documents that a search in a scope can find, by key."""
-        keys: set[str] = set()
-        for index in self._indexes.readers(self.reader(NOW).catalog, scope, past):
-            table = index.documents()
-            keys.update(key for n, key in enumerate(table.keys) if n not in table.dead)
-        return keys
+        return self._searching.indexed_keys(scope, past)
 
     def capabilities(self) -> Mapping[str, object]:
         """What this store can do (PCP DescribeCapabilities)."""
-        return {
-            "search_modes": ["exact", "text"],
-            "projections": list(PROJECTIONS),
-            "policies": [policy for policy in POLICIES if policy != "linked"],
-            "limits": {"results": MOST_RESULTS, "payload_bytes": None},
-            "paging": "cursor",
-            "relation_types": "open",
-            "conflict_detection": True,
-            "ingestion": True,
-            "durable_deletion": False,
-        }
+        return capabilities()
+
+    def _suppressions(self) -> Suppressions:
+        return Suppressions(self.store.local, self.store.clock.now())
+
+    def _is_known(self, page: PageId) -> bool:
+        return self.reader(NOW).catalog.page(page) is not None
 
     def reader(self, pins: Pins) -> Reader:
         """Reads under these pins; sees everything that was acknowledged before this call."""
@@ -314,7 +321,10 @@ class Session:
         catalog = self.store.catalog
         if pins.recorded_as_of is not None:
             catalog = self._catalog_at(pins.recorded_as_of)
-        return Reader(catalog, self.store.objects, self.store.owner, pins)
+        elsewhere = partial(
+            bytes_of, disk=self.store.disk, is_owner=self.principal == self.store.owner
+        )
+        return Reader(catalog, self.store.objects, self.store.owner, pins, elsewhere)
 
     @contextmanager
     def _reading(self, pins: Pins) -> Iterator[Reader]:
@@ -330,26 +340,6 @@ class Session:
             self._pinned = (key, catalog_at(self.store.workshop, moment))
         return self._pinned[1]
 
-    def _documents(self) -> Documents:
-        catalog = self.store.catalog
-        if self._kept_documents is None or self._kept_documents.catalog is not catalog:
-            self._kept_documents = Documents(self.store.objects, catalog)
-        return self._kept_documents
 
-    def _request(
-        self, reader: Reader, text: str, scopes: Sequence[str], policy: str | None
-    ) -> Search:
-        """Where to look: the scopes given, else what the policy covers (PCP-S1)."""
-        known = [row.scope for row in reader.catalog.scopes()]
-        if scopes:
-            if policy not in (None, "strict"):
-                raise UsageError(f"--policy {policy} names no scope; leave --scope away")
-            wanted = [str(Namespace.given(scope)) for scope in scopes]
-            missing = [scope for scope in wanted if scope not in known]
-            if missing and reader.catalog is self.store.catalog:
-                raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
-            return Search(text, tuple(sorted(set(wanted))), "strict")
-        policy = policy or self.store.config.default_policy
-        if policy == "global":
-            return Search(text, tuple(sorted(known)), policy)
-        raise UsageError(f"the policy {policy} needs a scope: --scope S")
+def _key_of_entry(entry: LogEntry) -> str:
+    return f"{entry.change_id} {entry.revision_id} {entry.valid_from}"

@@ -10,6 +10,7 @@ from pcpfs.model.frames import FILE_KIND
 from pcpfs.search.excerpt import Excerpt
 from pcpfs.search.words import parts_of
 from pcpfs.store.documents import ranks_lower
+from pcpfs.store.eligible import Eligible
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import FrameRow, PageRow
@@ -44,7 +45,6 @@ class SymbolSearch:
     def run(self, search: Search) -> SearchAnswer:
         """Exact names first, then dotted ends, other case, beginnings and parts; tests and
         generated code after the rest, then by place."""
-        search.start()
         name = search.text.strip().replace("::", ".").removesuffix("()")
         return search.answer(self._hits(search, name) if name else iter(()))
 
@@ -56,7 +56,7 @@ class SymbolSearch:
             yield symbol_hit(view, "symbol", score, _REASONS[found.closeness], shown=shown)
 
     def _found(self, search: Search, name: str) -> Iterator[_Found]:
-        passes = search.filters.matcher(self._reader.root_name)
+        eligible = Eligible(self._reader, search)
         pages: dict[str, PageRow | None] = {}
         for row in self._candidates(search, name):
             closeness = _closeness(row, name)
@@ -65,7 +65,7 @@ class SymbolSearch:
             if row.page_id not in pages:
                 pages[row.page_id] = self._reader.catalog.page(row.page_id)
             page = pages[row.page_id]
-            if page and page.scope in search.scopes and _is_recalled(page) and passes(page):
+            if page and eligible.page(page) and eligible.frame(page, row):
                 path = page.path or ""
                 yield _Found(
                     closeness, ranks_lower(path), path, row.line_a, row.frame_id, row, page
@@ -75,6 +75,8 @@ class SymbolSearch:
         """Rows whose last name could be meant: one indexed question, one scan of the names only
         where that found nothing exact."""
         condition, parameters = holds(search.pins, "frame")
+        if "superseded" in search.filters.statuses and search.pins.as_of is None:
+            condition = "1"
         last = name.rpartition(".")[2]
         pattern = "%" + last.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         return self._reader.catalog.frames(
@@ -98,7 +100,3 @@ def _closeness(row: FrameRow, name: str) -> int | None:
     if row.name.casefold().startswith(folded):
         return 3
     return 4 if folded in parts_of(row.name) else None
-
-
-def _is_recalled(page: PageRow) -> bool:
-    return page.lifecycle == "active"

@@ -7,13 +7,11 @@ symbol around the place that matched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from pcpfs.errors import NotFound
 from pcpfs.model.answers import FrameView, Pins, SearchAnswer, SearchHit
 from pcpfs.model.frames import FILE_KIND
-from pcpfs.model.ids import FrameId, PageId, RevisionId
-from pcpfs.model.instants import Instant
-from pcpfs.model.names import Namespace
+from pcpfs.model.ids import FrameId
 from pcpfs.model.pages import Facets
 from pcpfs.ports import SearchIndex
 from pcpfs.search.excerpt import (
@@ -27,12 +25,15 @@ from pcpfs.search.excerpt import (
 from pcpfs.search.query import Query, parse
 from pcpfs.search.ranking import Hit, rank
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.citations import suspicions
 from pcpfs.store.documents import Documents, decoded
+from pcpfs.store.eligible import Eligible
+from pcpfs.store.page_hits import PageHits
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
-from pcpfs.store.rows import FrameRow, PageRow, SpanRow
+from pcpfs.store.rows import FrameRow, PageRow
 from pcpfs.store.search_request import EVENT, NOW, PROJECTIONS, SYMBOL, Search
+
+_MOST_KEYS = 100_000
 
 Readers = Callable[[str, int], Sequence[SearchIndex]]
 """The text indexes of a scope: of its current documents (0) or of past ones (1)."""
@@ -46,42 +47,74 @@ class TextSearch:
         self._reader = reader
         self._catalog: Catalog = reader.catalog
         self._documents = documents
+        self._page_hits = PageHits(reader, documents)
         self._pages: dict[str, PageRow | None] = {}
 
     def run(self, search: Search) -> SearchAnswer:
         """Hits best first; an empty question has none."""
         query = parse(search.text)
-        search.start()
         return search.answer(self._hits(search, query))
 
-    def _hits(self, search: Search, query: Query) -> Iterator[SearchHit]:
-        pinned = search.pins != NOW
+    def verbatim(self, search: Search, text: str) -> Iterator[SearchHit]:
+        """Pages and symbols in which a text stands just so, upper and lower case included."""
+        query = parse('"' + text.replace('"', " ") + '"')
+        for hit in self._hits(search, query, lambda key: self._holds(key, text)):
+            yield replace(hit, channel="exact", why="verbatim in the text")
+
+    def keys_with_all(self, search: Search) -> set[str]:
+        """The revisions of pages that have all words of the question."""
+        query = parse(search.text)
+        allowed = self._allowed(search, query)
+        hits = rank(self._indexes(search), query, allowed=allowed, limit=_MOST_KEYS)
+        words = max((len(hit.matches) for hit in hits), default=0)
+        return (
+            {h.key for h in hits if _is_body(h.key) and len(h.matches) == words}
+            if (words >= len(query.clauses))
+            else set()
+        )
+
+    def _indexes(self, search: Search) -> list[SearchIndex]:
         indexes = [i for s in search.scopes for i in self._readers(s, 0)]
-        if pinned:
+        if search.pins != NOW or search.filters.statuses != ("active",):
             indexes += [i for s in search.scopes for i in self._readers(s, 1)]
-        allowed = self._allowed(search, query, pinned)
+        return indexes
+
+    def _hits(
+        self, search: Search, query: Query, also: Callable[[str], bool] | None = None
+    ) -> Iterator[SearchHit]:
         given: set[str] = set()
-        wanted = search.start() + search.limit + 1
-        for hit in _growing(indexes, query, allowed, wanted):
+        allowed = self._allowed(search, query)
+        both = allowed if also is None else lambda key: allowed(key) and also(key)
+        for hit in _growing(self._indexes(search), query, both, search.wanted):
             result = self._result(search, query, hit)
             identity = result.frame_id or result.page_id
             if identity not in given and search.filters.takes(result.kind):
                 given.add(identity)
                 yield result
 
-    def _allowed(self, search: Search, query: Query, pinned: bool) -> Callable[[str], bool]:
-        passes = search.filters.matcher(self._reader.root_name)
+    def _allowed(self, search: Search, query: Query) -> Callable[[str], bool]:
+        pinned = search.pins != NOW
+        eligible = Eligible(self._reader, search)
         phrases = phrase_filter(query, self._texts)
 
         def allowed(key: str) -> bool:
             page = self._page_of(key)
-            if page is None or page.scope not in search.scopes or not passes(page):
+            if page is None or not eligible.page(page):
                 return False
-            if pinned and (page.lifecycle != "active" or not self._held(key, search.pins)):
+            if pinned and not self._held(key, search.pins):
                 return False
+            if not eligible.is_plain or (pinned and page.lifecycle != "active"):
+                if _is_body(key):
+                    if not eligible.revision(page, key):
+                        return False
+                elif not eligible.frame(page, self._run(key, search.pins)):
+                    return False
             return phrases is None or phrases(key)
 
         return allowed
+
+    def _holds(self, key: str, text: str) -> bool:
+        return any(text in (t if isinstance(t, str) else decoded(t)) for t in self._texts(key))
 
     def _page_of(self, key: str) -> PageRow | None:
         if key not in self._pages:
@@ -184,56 +217,18 @@ class TextSearch:
         return Excerpt((first + start - 1, first + end - 1), found.text)
 
     def _page_hit(self, search: Search, query: Query, hit: Hit, page: PageRow) -> SearchHit:
-        body = self._reader.envelope(page, hit.key)
-        raw = self._payload(page, hit.key)
-        shown = None if b"\0" in raw[:8192] else excerpt(decoded(raw), query)
-        span = self._span(page, hit.key, search.pins)
-        root = self._reader.root_name(page.root_id)
-        title = self._reader.title(page, hit.key)
-        label = f"{root}/{page.path}" if page.is_source else f"{title} ({page.scope})"
-        suspect = not page.is_source and bool(suspicions(self._catalog, page.page_id))
-        return SearchHit(
-            page_id=PageId(page.page_id),
-            revision_id=RevisionId(hit.key),
-            frame_id=None,
-            scope=page.scope,
-            kind=FILE_KIND if page.is_source else EVENT if page.is_event else "page",
-            title=title,
-            citation_label=label,
-            path=self._reader.shown_path(page),
-            root=root,
-            lines=shown.lines if shown else None,
-            qualified_name=None,
-            signature=None,
-            language=page.language,
-            digest=body.payload.ref if body.payload else None,
+        return self._page_hits.hit(
+            page,
+            hit.key,
+            search.pins,
             channel="text",
             score=hit.score,
             why=_why(hit),
-            excerpt=shown.text if shown else "",
-            facets=body.facets,
-            projections=PROJECTIONS,
-            suspect=True if suspect else None,
-            valid_from=Instant(span.valid_from),
-            valid_to=None if span.valid_to is None else Instant(span.valid_to),
+            query=query,
         )
 
-    def _span(self, page: PageRow, revision: str, pins: Pins) -> SpanRow:
-        spans = [s for s in self._catalog.spans(page.page_id) if s.revision_id == revision]
-        if pins.as_of is not None:
-            moment = pins.as_of.microseconds
-            held = [s for s in spans if s.valid_from <= moment]
-            return (held or spans)[-1]
-        return spans[-1]
-
     def _payload(self, page: PageRow, revision: str) -> bytes:
-        payload = self._reader.envelope(page, revision).payload
-        if payload is None:
-            return b""
-        try:
-            return self._documents.payload(Namespace(page.scope), payload.ref)
-        except NotFound:
-            return b""
+        return self._page_hits.payload(page, revision)
 
 
 def _shown_at_once(view: FrameView, query: Query, hit: Hit) -> Excerpt | None:

@@ -164,12 +164,14 @@ class _Undoing:
         self._transaction = transaction
         self._namespace, self._page = Namespace(row.scope), PageId(str(row.page_id))
         changes = store.objects.page_changes(self._namespace, self._page)
+        self._changes = changes
         self._now = fold_page(self._page, self._namespace, changes)
+        self._id = ChangeId(row.change_id)
         ids = [change for change, _ in self._now.changes]
-        place = ids.index(ChangeId(row.change_id))
+        place = ids.index(self._id)
         earlier = {change: changes[change] for change in ids[:place]}
         self._before = fold_page(self._page, self._namespace, earlier)
-        self._change: Change = changes[ChangeId(row.change_id)]
+        self._change: Change = changes[self._id]
         later = [event for change in ids[place + 1 :] for event in changes[change].events]
         self._later = {type(event) for event in later}
 
@@ -197,6 +199,12 @@ class _Undoing:
                 yield from [Linked(known)] if known else []
             case Linked() | Unlinked() | Noted():
                 pass
+            case Closed() if self._now.steps:
+                yield from [Retracted((self._id,))] if event.revision in self._now.ends else []
+            case Retracted() if self._now.steps:
+                for change in event.changes:
+                    again = self._changes[change].events if change in self._changes else ()
+                    yield from (event for event in again if isinstance(event, Closed))
             case Observed() | Closed() | Retracted():
                 raise self._conflict("tells of a source, and cannot be undone")
             case _:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pcpfs.errors import Conflict, InvalidName, KeyReused, NotFound, UsageError
 from pcpfs.model.answers import RelationView, Written
-from pcpfs.model.changes import Event, LifecycleSet, Linked, Named, Relation, RevisionWritten
-from pcpfs.model.front import read_front
+from pcpfs.model.changes import (
+    Closed,
+    Event,
+    LifecycleSet,
+    Linked,
+    Named,
+    Noted,
+    Relation,
+    RevisionWritten,
+)
 from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import (
@@ -22,14 +29,9 @@ from pcpfs.model.names import (
     refuse_unprintable,
     slug,
 )
-from pcpfs.model.pages import (
-    EPISTEMIC,
-    Facets,
-    Payload,
-    Principal,
-    ProvenanceEvent,
-    Revision,
-)
+from pcpfs.model.pages import Principal, ProvenanceEvent, Revision
+from pcpfs.model.requests import Draft
+from pcpfs.store import drafting
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.disputes import PATH
 from pcpfs.store.fold import equal_heads
@@ -39,25 +41,6 @@ from pcpfs.store.rows import PageRow
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import wanted_files
-
-_UNKNOWN_TYPE = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a caller gives for a new revision. Absent facets are inherited by `revise`."""
-
-    payload: bytes
-    media_type: str | None = None
-    title: str | None = None
-    tags: tuple[str, ...] | None = None
-    cites: tuple[str, ...] = ()
-    derived_from: tuple[str, ...] = ()
-    source_refs: tuple[str, ...] = ()
-    valid_from: Instant | None = None
-    valid_to: Instant | None = None
-    observed_at: Instant | None = None
-    epistemic: Mapping[str, str] | None = None
 
 
 class Writes:
@@ -71,16 +54,16 @@ class Writes:
         """A new page (PCP WritePage). With a key: the same key, scope, bytes and media type answer
         the ids of the first time; other bytes are KeyReused."""
         namespace = Namespace.given(scope)
-        _check(draft)
+        drafting.check(draft)
         with self._store.writing("write", self._actor) as transaction:
             page = self._new_page(namespace, key)
             known = self._store.catalog.page(page) if key is not None else None
             if known is not None:
                 return self._retried(known, draft)
-            name = self._path(namespace, page, draft, path)
+            names = [Named(name) for name in self._paths(namespace, page, draft, path)]
             transaction.ensure_scope(namespace, escaped(scope))
             revision_id = self._revision(transaction, namespace, page, draft, ())
-            events: list[Event] = [RevisionWritten(revision_id), Named(name)]
+            events: list[Event] = [RevisionWritten(revision_id), *names]
             events += self._links(transaction, draft, revision_id)
             transaction.change(namespace, page, *events)
             return self._finish(transaction, namespace, page, revision_id)
@@ -95,7 +78,7 @@ class Writes:
         """
         if bool(expect) == (branch is not None):
             raise UsageError("say which revision you read: --expect REV, or else --branch REV")
-        _check(draft)
+        drafting.check(draft)
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
             _refuse_event(row)
@@ -104,13 +87,14 @@ class Writes:
     def resolve(self, given: str, draft: Draft) -> Written:
         """One revision that goes on from all heads; what else is in dispute then holds as it is
         shown. UsageError if nothing is, unless the page says just that already."""
-        _check(draft)
+        drafting.check(draft)
         with self._store.writing("resolve", self._actor) as transaction:
             row = self._page(given)
             _refuse_event(row)
             heads = sorted(self._heads(row), key=lambda head: head != row.revision_id)
             is_agreed = len(heads) == 1 and row.disputes == "[]"
-            if is_agreed and Digest.of(draft.payload) != row.digest:
+            payload = drafting.payload_of(draft)
+            if is_agreed and (payload is None or payload.ref != row.digest):
                 raise UsageError(f"{row.title} is in no conflict; revise it (pcpfs revise)")
             names = [Named(row.path)] if PATH in decode_list(row.disputes) and row.path else []
             return self._revise(transaction, row, draft, tuple(heads), names)
@@ -124,9 +108,10 @@ class Writes:
         more: Sequence[Event] = (),
     ) -> Written:
         namespace, page = Namespace(row.scope), PageId(row.page_id)
-        inherited = self._inherit(row, draft, parents[0])
-        is_new = len(parents) > 1 or row.disputes != "[]"
-        if not is_new and self._says_the_same(row, inherited, parents[0]):
+        parent = self._envelope(row, parents[0])
+        inherited = drafting.inherited(draft, parent)
+        is_new = len(parents) > 1 or row.disputes != "[]" or parents[0] not in self._heads(row)
+        if not (is_new or not row.is_open) and drafting.says_the_same(inherited, parent):
             path = self._shown_path(row)
             return Written(page, parents[0], row.scope, path, created=False)
         revision_id = self._revision(transaction, namespace, page, inherited, parents)
@@ -146,10 +131,31 @@ class Writes:
             transaction.change(Namespace(row.scope), page, LifecycleSet(status, why.strip()))
             return self._finish(transaction, Namespace(row.scope), page, head)
 
+    def close(self, given: str, at: Instant, why: str) -> Written:
+        """Say from when on what a page says no longer holds: its head ends there (PCP-T1)."""
+        refuse_unprintable(why, "reason (--why)")
+        with self._store.writing("close", self._actor) as transaction:
+            row = self._page(given)
+            page, head = PageId(row.page_id), RevisionId(row.revision_id)
+            if len(decode_list(row.heads)) > 1:
+                raise Conflict(
+                    f"{row.title} has several heads; resolve that first (pcpfs resolve)",
+                    heads=decode_list(row.heads),
+                    page_id=page,
+                )
+            span = next(s for s in self._store.catalog.spans(page) if s.revision_id == head)
+            if at.microseconds < span.valid_from:
+                begun = Instant(span.valid_from)
+                raise UsageError(f"{row.title} holds from {begun} on; it cannot end before that")
+            if span.valid_to is not None and span.valid_to <= at.microseconds:
+                return Written(page, head, row.scope, self._shown_path(row), created=False)
+            closed = Closed(head, at, "asked")
+            transaction.change(Namespace(row.scope), page, closed, Noted({"why": why.strip()}))
+            return self._finish(transaction, Namespace(row.scope), page, head)
+
     def link(self, source: str, relation_type: str, target: str) -> RelationView:
         """A typed relation between two revisions, perhaps to one frame of the second (PCP-L1)."""
-        if not re.fullmatch(r"[a-z][a-z0-9_.:-]{0,63}", relation_type):
-            raise InvalidName(f"{relation_type!r} is no relation type; one looks like depends_on")
+        _check_type(relation_type)
         with self._store.writing("link", self._actor) as transaction:
             page, from_revision = revision(self._store.catalog, source)
             row = self._page(page)
@@ -171,10 +177,7 @@ class Writes:
         """CASES: the first revision's ids, also after later revisions."""
         first = self._store.catalog.spans(row.page_id)[0]
         body = self._envelope(row, RevisionId(first.revision_id))
-        if body.payload is None or (body.payload.ref, body.payload.media_type) != (
-            Digest.of(draft.payload),
-            draft.media_type or _UNKNOWN_TYPE,
-        ):
+        if not drafting.holds_the_same(draft, body):
             raise KeyReused(
                 f"this key already names {row.title} ({row.page_id}) with other bytes; "
                 "revise that page, or use another key",
@@ -189,12 +192,17 @@ class Writes:
             created=False,
         )
 
-    def _path(
+    def _paths(
         self, namespace: Namespace, page: PageId, draft: Draft, given: str | None
-    ) -> TreePath:
-        """The path in `tree/`: as given, else from the title, else from the id; flat."""
+    ) -> list[TreePath]:
+        """The path in `tree/`: as given, else from the title, else from the id; flat. None for a
+        page whose bytes are not here."""
+        if draft.payload is None:
+            if given is not None:
+                raise UsageError("only a page whose bytes are here has a --path in tree/")
+            return []
         extension = extension_of(draft.media_type or "")
-        title = draft.title or _own_title(draft) or ""
+        title = draft.title or drafting.own_title(draft) or ""
         path = TreePath(given if given is not None else f"{slug(title) or page}.{extension}")
         folders = [path.claim.rsplit("/", n)[0] for n in range(1, path.claim.count("/") + 1)]
         rivals = self._store.catalog.pages(
@@ -206,7 +214,7 @@ class Writes:
             raise InvalidName(
                 f"{path} cannot be a file: {rivals[0].path} is in the way; choose another --path"
             )
-        return path
+        return [path]
 
     def _revision(
         self,
@@ -216,17 +224,15 @@ class Writes:
         draft: Draft,
         parents: tuple[RevisionId, ...],
     ) -> RevisionId:
-        media_type = draft.media_type or _UNKNOWN_TYPE
-        payload = Payload(media_type, Digest.of(draft.payload), len(draft.payload))
         inputs = tuple(revision(self._store.catalog, given)[1] for given in draft.derived_from)
         how = "derive" if inputs else transaction.operation
         body = Revision(
             page=page,
             namespace=namespace,
-            payload=payload,
+            payload=drafting.payload_of(draft),
             parents=parents,
             source_refs=draft.source_refs,
-            facets=Facets(title=draft.title, tags=draft.tags or ()),
+            facets=drafting.facets_of(draft),
             created_at=transaction.at,
             created_by=self._actor,
             provenance=(ProvenanceEvent(how, self._actor, transaction.at, inputs),),
@@ -235,8 +241,10 @@ class Writes:
             valid_to=draft.valid_to,
             epistemic=draft.epistemic or {},
             salt=self._store.entropy.random(16).hex(),
+            content_ref=drafting.content_ref_of(draft),
         )
-        transaction.payload(namespace, draft.payload)
+        if draft.payload is not None:
+            transaction.payload(namespace, draft.payload)
         return transaction.revision(body)
 
     def _links(
@@ -248,7 +256,11 @@ class Writes:
         inputs = [
             self._relation(transaction, revision_id, "derived_from", g) for g in draft.derived_from
         ]
-        return [Linked(relation) for relation in (*cited, *inputs)]
+        others = []
+        for relation_type, target in draft.relations:
+            _check_type(relation_type)
+            others.append(self._relation(transaction, revision_id, relation_type, target))
+        return [Linked(relation) for relation in (*cited, *inputs, *others)]
 
     def _relation(
         self, transaction: Transaction, start: RevisionId, relation_type: str, target: str
@@ -330,36 +342,6 @@ class Writes:
     def _are_equal(self, row: PageRow, one: RevisionId, other: RevisionId) -> bool:
         return one == other or len(equal_heads((one, other), lambda r: self._envelope(row, r))) == 1
 
-    def _inherit(self, row: PageRow, draft: Draft, parent: RevisionId) -> Draft:
-        """CASES: `revise` inherits what is not given from its first parent."""
-        body = self._envelope(row, parent)
-        media_type = body.payload.media_type if body.payload else None
-        return Draft(
-            payload=draft.payload,
-            media_type=draft.media_type or media_type,
-            title=draft.title if draft.title is not None else body.facets.title,
-            tags=draft.tags if draft.tags is not None else body.facets.tags,
-            cites=draft.cites,
-            derived_from=draft.derived_from,
-            source_refs=draft.source_refs or body.source_refs,
-            valid_from=draft.valid_from,
-            valid_to=draft.valid_to,
-            observed_at=draft.observed_at,
-            epistemic=draft.epistemic if draft.epistemic is not None else body.epistemic,
-        )
-
-    def _says_the_same(self, row: PageRow, draft: Draft, parent: RevisionId) -> bool:
-        body = self._envelope(row, parent)
-        payload = Payload(draft.media_type or "", Digest.of(draft.payload), len(draft.payload))
-        return (
-            parent in self._heads(row)
-            and body.payload == payload
-            and body.facets == Facets(title=draft.title, tags=draft.tags or ())
-            and body.source_refs == draft.source_refs
-            and body.epistemic == draft.epistemic
-            and not (draft.cites or draft.derived_from or draft.valid_from or draft.valid_to)
-        )
-
     def _envelope(self, row: PageRow, revision_id: RevisionId) -> Revision:
         return self._store.objects.revision(Namespace(row.scope), PageId(row.page_id), revision_id)
 
@@ -402,20 +384,6 @@ def one_line(text: str, most: int = 72) -> str:
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
-def _check(draft: Draft) -> None:
-    """Refuse what could not be shown, or would not mean anything."""
-    texts: Iterable[tuple[str, str]] = (
-        *((("title", draft.title),) if draft.title is not None else ()),
-        *(("tag", tag) for tag in draft.tags or ()),
-        *(("source ref", ref) for ref in draft.source_refs),
-    )
-    for what, text in texts:
-        refuse_unprintable(text, what)
-    unknown = set(draft.epistemic or {}) - set(EPISTEMIC)
-    if unknown:
-        raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")
-
-
 def _refuse_event(row: PageRow) -> None:
     """PCP-P4: what happened is not overwritten; only of two events under one key one is chosen."""
     if row.is_event and len(decode_list(row.heads)) == 1:
@@ -425,6 +393,7 @@ def _refuse_event(row: PageRow) -> None:
         )
 
 
-def _own_title(draft: Draft) -> str | None:
-    is_text = (draft.media_type or "").startswith("text/")
-    return read_front(draft.payload).title if is_text else None
+def _check_type(relation_type: str) -> None:
+    """An open vocabulary (PCP-L2)."""
+    if not re.fullmatch(r"[a-z][a-z0-9_.:-]{0,63}", relation_type):
+        raise InvalidName(f"{relation_type!r} is no relation type; one looks like depends_on")

@@ -16,7 +16,8 @@ from pcpfs_conformance.provider_peer import Limits
 from pcpfs_conformance.provider_suite import CHECKS, inspect
 
 from pcpfs.model.inspection import Inspection, Outcome
-from pcpfs.store.ingest import EventDraft, Ingest
+from pcpfs.model.requests import EventDraft
+from pcpfs.store.ingest import Ingest
 from tests.cgp.test_provider import NOTE, ROUTER
 from tests.cgp.test_serve import SERVE
 from tests.integration.source_tree import SourceTree

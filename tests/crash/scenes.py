@@ -15,10 +15,10 @@ from pcpfs.disk import Disk
 from pcpfs.errors import PcpfsError
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
+from pcpfs.model.requests import EventDraft
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.fsck import fsck
-from pcpfs.store.ingest import EventDraft
 from pcpfs.store.store import Store
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace

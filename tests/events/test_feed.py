@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pcpfs.model.requests import EventDraft
 from pcpfs.store.feed import Cursor, Feed
-from pcpfs.store.ingest import EventDraft
 from tests.events.test_segments import SCOPE, cloned, pull, said
 from tests.store.workplace import Workplace
 

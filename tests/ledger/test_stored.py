@@ -15,8 +15,8 @@ from pcpfs.ledger.corpus import LedgerEntry
 from pcpfs.ledger.order import Placed, goes_on, in_order
 from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
+from pcpfs.model.requests import EventDraft
 from pcpfs.store.fsck import fsck
-from pcpfs.store.ingest import EventDraft
 from tests.events.test_segments import cloned, pull
 from tests.store.workplace import START, Workplace, paths_of
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 from pcpfs.model.answers import Pins, Written
 from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
+from pcpfs.model.requests import Draft
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
-from pcpfs.store.writes import Draft
 from tests.ports import CountingEntropy, SteppingClock
 
 ANNA = Principal("user:anna")

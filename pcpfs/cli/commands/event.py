@@ -40,7 +40,7 @@ def command(
     A message, what a tool printed: an event page, which stays as it is. Secrets in it are
     withheld, the rest is kept.
     """
-    from pcpfs.store.ingest import EventDraft  # noqa: PLC0415 (help needs no store)
+    from pcpfs.model.requests import EventDraft  # noqa: PLC0415 (help needs no store)
 
     payload = read_payload(file)
     kind = media_type or media_type_for(file, payload)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import with_pins
-from pcpfs.cli.text import columns, interval, safe, short, size
+from pcpfs.cli.options import with_part, with_pins
+from pcpfs.cli.text import columns, interval, more_lines, safe, short, size
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import LogEntry, Pins
+    from pcpfs.store.paging import Part
 
 
 @click.command(
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
     section="Read",
     examples=["pcpfs log glossary.md", "pcpfs log --json pg_01k0w3v5c8e2f9"],
 )
+@with_part
 @with_pins
 @click.argument("page", metavar="ID")
-def command(call: Call, page: str, pins: Pins) -> None:
+def command(call: Call, page: str, pins: Pins, limit: int, cursor: str | None) -> None:
     """Show the history of a page.
 
     The revisions, or what was observed of a source file; newest first.
     """
-    entries = call.session.log(page, pins)
-    call.answer({"revisions": entries}, _lines(entries))
+    part = call.session.history(page, pins, limit=limit, cursor=cursor)
+    call.answer({"revisions": part.items, "cursor": part.cursor}, _lines(part))
 
 
-def _lines(entries: Sequence[LogEntry]) -> Iterator[str]:
+def _lines(part: Part[LogEntry]) -> Iterator[str]:
     rows = [
         (
             short(entry.revision_id),
@@ -41,9 +43,10 @@ def _lines(entries: Sequence[LogEntry]) -> Iterator[str]:
             safe(str(entry.created_by)),
             f"{_span(entry)}{_change(entry)}",
         )
-        for entry in entries
+        for entry in part.items
     ]
     yield from columns(rows, ("yellow", "bold", "dim")) if rows else ()
+    yield from more_lines(part.cursor)
 
 
 def _span(entry: LogEntry) -> str:

@@ -23,6 +23,6 @@ def command(call: Call, page: str, file: str) -> None:
 
     It goes on from all heads of the page; they stay in its history.
     """
-    draft = read_draft(file, tags=())
+    draft = read_draft(call, file, tags=())
     written = call.session.resolve_conflict(page, draft)
     call.answer(written, written_lines("resolved", written))

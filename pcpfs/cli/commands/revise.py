@@ -31,14 +31,20 @@ from pcpfs.cli.written import written_lines
 @click.option("--branch", metavar="REV", help="Start a second head from this revision instead.")
 @with_description
 @click.argument("page", metavar="PAGE")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", required=False)
 def command(
-    call: Call, *, page: str, expect: tuple[str, ...], branch: str | None, file: str, **given: Any
+    call: Call,
+    *,
+    page: str,
+    expect: tuple[str, ...],
+    branch: str | None,
+    file: str | None,
+    **given: Any,
 ) -> None:
     """Give a page new text; the old one stays in its history.
 
     Title, tags and kind stay as they are unless they are given.
     """
-    draft = read_draft(file, **given)
+    draft = read_draft(call, file, **given)
     written = call.session.revise(page, draft, expect=expect, branch=branch)
     call.answer(written, written_lines("revised", written))

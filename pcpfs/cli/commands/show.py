@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pcpfs.cli.call import Call, document
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import with_pins
+from pcpfs.cli.options import with_part, with_pins
 from pcpfs.cli.subject import PROJECTIONS, Subject
 from pcpfs.model.answers import plain
 
@@ -34,22 +35,38 @@ if TYPE_CHECKING:
     help=f"Only this part: {', '.join(PROJECTIONS)}. "
     "Without --json, payload writes exactly the bytes.",
 )
+@click.option(
+    "--bytes",
+    "span",
+    metavar="A-B",
+    callback=lambda ctx, param, value: None if value is None else _span(value),
+    help="Only these bytes of the text, half-open, such as 0-4096.",
+)
+@with_part
 @with_pins
 @click.argument("given", metavar="ID[@REV]")
-def command(call: Call, given: str, projection: str | None, pins: Pins) -> None:
+def command(call: Call, given: str, projection: str | None, pins: Pins, **part: Any) -> None:
     """Show a page or a symbol with its text.
 
     ID is a page, revision or symbol id (or the first 8 characters or more of one), or a path in
     tree/.
     """
-    subject = Subject(call.session, given, pins)
+    subject = Subject(call.session, given, pins, **part)
     if call.settings.json:
         call.raw(document(subject.document(projection)))
     elif projection == "payload":
         call.raw(subject.content)
     elif projection:
-        part = plain(subject.document(projection))
-        click.echo(json.dumps(part, ensure_ascii=True, indent=2))
+        shown = plain(subject.document(projection))
+        click.echo(json.dumps(shown, ensure_ascii=True, indent=2))
     else:
         for line in subject.lines():
             click.echo(line)  # fmt: skip
+
+
+def _span(given: str) -> tuple[int, int]:
+    """`A-B`: from byte A, up to but without byte B."""
+    found = re.fullmatch(r"(\d{1,18})-(\d{1,18})", given, re.ASCII)
+    if found is None or int(found[1]) > int(found[2]):
+        raise click.BadParameter(f"{given!r} is no range; one looks like 0-4096")
+    return int(found[1]), int(found[2])

@@ -12,7 +12,7 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.text import columns, plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.store.session import ScopeView
+    from pcpfs.model.answers import ScopeView
 
 
 @click.command(cls=Command, examples=["pcpfs scope list", "pcpfs scope list --json"])

@@ -1,0 +1,169 @@
+"""Searching in one store: requests, the text indexes, and the modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from pcpfs.errors import Corrupt, NotFound, UsageError
+from pcpfs.machine import user_secret
+from pcpfs.model.answers import Pins, SearchAnswer
+from pcpfs.model.names import Namespace
+from pcpfs.model.requests import MODES, Filters
+from pcpfs.ports import Progress
+from pcpfs.store.documents import Documents
+from pcpfs.store.other_searches import OtherSearch, automatic
+from pcpfs.store.reading import Reader
+from pcpfs.store.search_request import NOW, Search
+from pcpfs.store.store import INDEX_LOCK, Store
+from pcpfs.store.suppressions import Suppressions
+from pcpfs.store.symbol_search import SymbolSearch
+from pcpfs.store.text_indexes import TextIndexes
+from pcpfs.store.text_search import TextSearch
+
+
+@dataclass(frozen=True, slots=True)
+class IndexView:
+    """The state of the text indexes."""
+
+    engine: str
+    documents: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where a caller wants to look, what to take, and which part of the answer."""
+
+    scopes: tuple[str, ...]
+    policy: str | None
+    filters: Filters
+    pins: Pins
+    limit: int
+    cursor: str | None
+
+
+class Searching:
+    """Answers the searches of one session. `reader` gives what its principal may read."""
+
+    def __init__(
+        self,
+        store: Store,
+        reader: Callable[[Pins], Reader],
+        suppressions: Callable[[], Suppressions],
+    ) -> None:
+        self.store = store
+        self.reader = reader
+        self._suppressions = suppressions
+        self._indexes = TextIndexes(
+            store.disposable / "index",
+            store.config.index,
+            store.disk,
+            lock=store.local_folder / INDEX_LOCK,
+            wait=store.wait,
+            secret=lambda: user_secret(store.disk, store.entropy),
+            documents=lambda scope, keys: self._documents().documents(scope, keys),
+        )
+        self._kept_documents: Documents | None = None
+
+    def close(self) -> None:
+        self._indexes.close()
+
+    def search(self, query: str, asked: Asked, mode: str, task: str | None) -> SearchAnswer:
+        """See `Session.search`."""
+        if mode not in MODES:
+            raise UsageError(f"{mode} is no mode of search here; there are {', '.join(MODES)}")
+        reader = self.reader(asked.pins)
+        search = replace(
+            self._request(reader, query, asked),
+            mode=automatic(query) if mode == "auto" else mode,
+            without=frozenset(self._suppressions().pages(task)) if task else (),
+        )
+        documents = (
+            self._documents()
+            if reader.catalog is self.store.catalog
+            else Documents(self.store.objects, reader.catalog)
+        )
+        current = self.store.catalog
+        text = TextSearch(
+            reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
+        )
+        run = text.run if search.mode == "text" else OtherSearch(reader, documents, text).run
+        try:
+            return run(search)
+        except Corrupt:
+            for scope in search.scopes:  # disposable: built anew, from what is not
+                self._indexes.discard(scope, 0)
+                self._indexes.discard(scope, 1)
+            return run(search)
+
+    def symbol(self, name: str, asked: Asked) -> SearchAnswer:
+        """See `Session.symbol`."""
+        reader = self.reader(asked.pins)
+        search = self._request(reader, name, asked)
+        return SymbolSearch(reader).run(replace(search, mode="symbol"))
+
+    def index_state(self) -> IndexView:
+        """The text indexes as `status` shows them."""
+        catalog = self.reader(NOW).catalog
+        ((documents,),) = catalog.query("SELECT count(*) FROM document WHERE past = 0")
+        ((pending,),) = catalog.query("SELECT count(*) FROM pending")
+        return IndexView(self.store.config.index, documents, pending)
+
+    def backlog(self, scopes: Iterable[str], pins: Pins) -> int:
+        """How many documents a search in these scopes would have to take in first."""
+        catalog = self.reader(NOW).catalog
+        needed = product(scopes, (0,) if pins == NOW else (0, 1))
+        return sum(self._indexes.backlog(catalog, scope, past) for scope, past in needed)
+
+    def flush(self, progress: Progress | None = None) -> None:
+        """Take everything that waits into the text indexes."""
+        catalog = self.reader(NOW).catalog
+        waiting = catalog.query("SELECT DISTINCT scope, past FROM pending ORDER BY 1, 2")
+        for scope, past in waiting:
+            self._indexes.flush(catalog, scope, past, progress)
+
+    def indexed_keys(self, scope: str, past: int) -> set[str]:
+        """The documents that a search in a scope can find, by key."""
+        keys: set[str] = set()
+        for index in self._indexes.readers(self.reader(NOW).catalog, scope, past):
+            table = index.documents()
+            keys.update(key for n, key in enumerate(table.keys) if n not in table.dead)
+        return keys
+
+    def _documents(self) -> Documents:
+        catalog = self.store.catalog
+        if self._kept_documents is None or self._kept_documents.catalog is not catalog:
+            self._kept_documents = Documents(self.store.objects, catalog)
+        return self._kept_documents
+
+    def _request(self, reader: Reader, text: str, asked: Asked) -> Search:
+        """Where to look: the scopes given, else what the policy covers (PCP-S1)."""
+        scopes, policy = self._covered(reader, asked.scopes, asked.policy)
+        return Search(
+            text,
+            scopes,
+            policy,
+            filters=asked.filters,
+            pins=asked.pins,
+            limit=asked.limit,
+            cursor=asked.cursor,
+        )
+
+    def _covered(
+        self, reader: Reader, scopes: Sequence[str], policy: str | None
+    ) -> tuple[tuple[str, ...], str]:
+        known = [row.scope for row in reader.catalog.scopes()]
+        if scopes:
+            if policy not in (None, "strict"):
+                raise UsageError(f"--policy {policy} names no scope; leave --scope away")
+            wanted = [str(Namespace.given(scope)) for scope in scopes]
+            missing = [scope for scope in wanted if scope not in known]
+            if missing and reader.catalog is self.store.catalog:
+                raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
+            return tuple(sorted(set(wanted))), "strict"
+        policy = policy or self.store.config.default_policy
+        if policy == "global":
+            return tuple(sorted(known)), policy
+        raise UsageError(f"the policy {policy} needs a scope: --scope S")
