@@ -290,7 +290,7 @@ class Embedder(Protocol):
 
 class Inspector(Protocol):
     """Judges another program by a suite; entry point group `pcpfs.inspectors`, one a kind of
-    program (`provider`)."""
+    program (`provider`, `host`)."""
 
     def __call__(
         self,
@@ -301,7 +301,8 @@ class Inspector(Protocol):
     ) -> Inspection:
         """Run the program as often as needed, with this environment and nothing else of ours.
 
-        `query` is one that is known to match something. Never raises for what the program does, and
-        waits for nothing without a deadline. `tell` hears of each check when it is done.
+        `query` is one that is known to match something, or what a host is asked. Never raises for
+        what the program does, and waits for nothing without a deadline. `tell` hears of each check
+        when it is done.
         """
         ...

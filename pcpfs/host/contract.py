@@ -27,6 +27,8 @@ from pcpfs.host.troubles import Kind, ProviderTrouble
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import members, number, read, text
 
+_LONGEST_TIMEOUT = 3600
+
 
 @dataclass(frozen=True, slots=True)
 class SpokenConsents:
@@ -56,6 +58,8 @@ def judged(raw: bytes, around: Surroundings) -> dict[str, object]:
     query = read(cgp.ContextQuery, asked.get("query"), "query")
     if "timeout_seconds" in asked:
         seconds = number(asked["timeout_seconds"], "timeout_seconds")
+        if not 0 < seconds <= _LONGEST_TIMEOUT:
+            raise BadMessage(f"timeout_seconds is more than 0, and {_LONGEST_TIMEOUT} at most")
         around = replace(around, limits=Limits(min(seconds, Limits().handshake), seconds))
     roots = TrustedRoots(tuple(Path(text(r, "roots")) for r in _items(asked, "roots")))
     consents = SpokenConsents(frozenset(map(_consent, _items(asked, "consents"))))

@@ -157,12 +157,15 @@ RULES = (
         ),
         # Workers that can be killed: adapters may hang; an indexer beside a large `add`.
         # The contract of indexes kills a writer for real.
-        # A provider that is inspected, or asked by the host, is a program of its own.
+        # A provider or host that is inspected, and a provider that a host asks, is a program of its
+        # own.
         (
             "pcpfs/git",
             "pcpfs/host/stdio.py",
             "pcpfs/sources/extraction_pool.py",
             "pcpfs/store/index_process.py",
+            "conformance/pcpfs_conformance/example_host.py",
+            "conformance/pcpfs_conformance/host_peer.py",
             "conformance/pcpfs_conformance/indexes.py",
             "conformance/pcpfs_conformance/provider_peer.py",
         ),
@@ -202,7 +205,8 @@ RULES = (
     Rule(
         "read the environment",
         uses("os.environ", "os.environb", "os.getenv"),
-        ("pcpfs/cli/", "pcpfs/git"),
+        # The example host passes PATH and HOME on; it shares nothing with us.
+        ("pcpfs/cli/", "pcpfs/git", "conformance/pcpfs_conformance/example_host.py"),
         ("import os\nos.environ['A']", "from os import getenv\ngetenv('A')"),
     ),
     Rule(

@@ -1,0 +1,56 @@
+"""Running a conformance suite, and showing what it found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from pcpfs.cli.call import Call
+from pcpfs.cli.text import plural, safe, styled
+
+if TYPE_CHECKING:
+    from pcpfs.model.inspection import CheckResult, Inspection
+    from pcpfs.ports import Inspector
+
+FAILED = 1
+COLOURS = {"pass": "green", "fail": "red", "skip": "yellow"}
+
+
+def inspect(call: Call, kind: str, program: Sequence[str], query: str | None) -> int:
+    """Judge a program, telling of each check when it is done; the exit code."""
+    tell = None if call.settings.json else _print
+    inspection = _inspector(kind)(program, _environment(), query, tell)
+    call.answer(inspection, [_counts(inspection)])
+    return 0 if inspection.ok else FAILED
+
+
+def _environment() -> dict[str, str]:
+    """What hosts give to a provider: PATH and HOME."""
+    return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+
+
+def _inspector(kind: str) -> Inspector:
+    """The suite of a kind, found by entry point: the core imports no part."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 (help needs none)
+
+    from pcpfs.errors import Unavailable  # noqa: PLC0415
+
+    for point in entry_points(group="pcpfs.inspectors", name=kind):
+        found: Inspector = point.load()
+        return found
+    raise Unavailable("no conformance suite is installed; install pcpfs with all its packages")
+
+
+def _print(check: CheckResult) -> None:
+    outcome = styled(f"{check.outcome:5}", COLOURS[check.outcome])
+    click.echo(f"{outcome} {check.id:31} {safe(check.evidence)}")
+
+
+def _counts(inspection: Inspection) -> str:
+    outcomes = [str(check.outcome) for check in inspection.checks]
+    failed = outcomes.count("fail")
+    told = f"{outcomes.count('pass')} passed, {failed} failed, {outcomes.count('skip')} skipped"
+    return f"{plural(len(outcomes), 'check')}: {told}"
