@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pcpfs.model.context import ContextEntry, ContextProjection, ShownEntry
 from pcpfs.model.frames import Extraction
+from pcpfs.model.imports import Found
 from pcpfs.model.inspection import CheckResult, Inspection
 from pcpfs.model.instants import Instant
 
@@ -132,6 +133,25 @@ class DocumentTable:
     count: int
     holders: tuple[int, ...]
     totals: tuple[int, ...]
+
+
+class Importer(Protocol):
+    """Reads one foreign format; entry point group `pcpfs.importers`, one name a format.
+
+    Keys and source refs are stable (PCP-A1): the same thing has the same ones in the next import.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def recognises(self, path: Path) -> bool:
+        """Whether a file or folder looks like this format."""
+        ...
+
+    def read(self, path: Path) -> Iterator[Found]:
+        """What is in it, in a fixed order. What cannot be understood is `Unread`, not an error;
+        UsageError where nothing can."""
+        ...
 
 
 class SearchIndex(Protocol):

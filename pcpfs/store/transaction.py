@@ -109,6 +109,26 @@ class Transaction:
         self._change_files[found.path] = raw
         return found.path
 
+    def adopt_object(self, path: str, raw: bytes) -> None:
+        """Take over an envelope as it is; the caller has checked it against its name."""
+        self._objects[path] = raw
+
+    def adopt_changes(
+        self,
+        namespace: Namespace,
+        page: PageId,
+        changes: Mapping[ChangeId, tuple[Change, bytes]],
+        *,
+        folded: bool,
+    ) -> None:
+        """Take over changes of a page as they are. Not `folded` if the page is one of a segment of
+        this transaction, which is folded with that."""
+        for change, (_, raw) in changes.items():
+            self._change_files[layout.change_file(namespace, page, change)] = raw
+        if folded:
+            own = self._pages.setdefault(page, (namespace, {}))[1]
+            own.update({change: body for change, (body, _) in changes.items()})
+
     def carry_on(self, intent: Intent | None) -> None:
         """Take over what an earlier transaction wrote and could not commit."""
         paths = settled(self.shop, intent) if intent else ()

@@ -1,0 +1,162 @@
+"""Export and import: scopes as a store of their own, and back, by union.
+
+An export is a new store with the same files of the truth; an import takes over every file that is
+not here yet. So ids are kept, a second time changes nothing, and what both sides wrote meanwhile
+becomes heads of one page. Grants, visibility and erasure receipts stay where they were given.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pcpfs.errors import Conflict, NotFound, NotPermitted
+from pcpfs.model.ids import PageId
+from pcpfs.model.names import Namespace
+from pcpfs.model.pages import Principal
+from pcpfs.store.catalog import decode_list
+from pcpfs.store.foreign_files import Archive, Files, Folder, open_files
+from pcpfs.store.session import Session
+from pcpfs.store.store import Store
+from pcpfs.store.taking_over import TakingOver, refuse_unknown
+
+_TARS = (".tar", ".tar.gz", ".tgz")
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A page on which the two sides do not agree; `heads` are its texts now."""
+
+    page_id: PageId
+    scope: str
+    title: str
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did. `pages` are those that are new here or changed, `left` what was not
+    taken over, and why."""
+
+    scopes: tuple[str, ...]
+    pages: int
+    events: int
+    files: int
+    conflicts: tuple[Clash, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was written, and where."""
+
+    path: str
+    scopes: tuple[str, ...]
+    pages: int
+    events: int
+
+
+def export(session: Session, scopes: Sequence[str], target: Path) -> ExportReport:
+    """Write these scopes, all that the principal may see of them, to a folder that must be new or
+    empty, or to a tar that must not exist. Conflict if something is there."""
+    visible = {view.scope for view in session.scopes()}
+    wanted = sorted({str(Namespace.given(scope)) for scope in scopes} or visible)
+    missing = [scope for scope in wanted if scope not in visible]
+    if missing:
+        raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
+    if not target.name.endswith(_TARS):
+        return _export(session, wanted, target, target)
+    if target.exists():
+        raise Conflict(f"{target} exists already; choose another name", path=str(target))
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pcpfs-export-") as folder:
+        name = target.name.partition(".tar")[0].partition(".tgz")[0]
+        report = _export(session, wanted, Path(folder) / name, target)
+        session.store.disk.write(target, _packed(Path(folder) / name, target))
+    return report
+
+
+def _export(session: Session, scopes: Sequence[str], folder: Path, named: Path) -> ExportReport:
+    ours = session.store
+    with Store.init(
+        folder, owner=ours.owner, clock=ours.clock, entropy=ours.entropy, disk=ours.disk
+    ) as new:
+        made = _take_over(new, session.principal, Folder(ours.path), scopes)
+    return ExportReport(str(named), tuple(scopes), made.pages, made.events)
+
+
+def import_store(session: Session, source: Path, scopes: Sequence[str] = ()) -> ImportReport:
+    """Take over a store, or some scopes of it. Only the owner may: others' files come in as they
+    are. Nothing is taken if anything is not what its name says (Corrupt), or if a page is known
+    here in another scope (Conflict)."""
+    if session.principal != session.store.owner:
+        raise NotPermitted(f"only {session.store.owner} may import a store")
+    files = open_files(source)
+    try:
+        wanted = [str(Namespace.given(scope)) for scope in scopes]
+        return _take_over(session.store, session.principal, files, wanted)
+    finally:
+        if isinstance(files, Archive):
+            files.close()
+
+
+def _take_over(store: Store, actor: Principal, files: Files, scopes: Sequence[str]) -> ImportReport:
+    taking = TakingOver(store, files, scopes)
+    refuse_unknown(scopes, taking.scopes)
+    taking.check()
+    with store.writing("import", actor) as transaction:
+        taking.into(transaction)
+        taken = taking.taken
+        commit = None
+        if not transaction.is_empty or taken.pages or taken.events:
+            done = transaction.commit(
+                f"import: {len(taken.pages) + taken.events} pages",
+                (
+                    ("Pcpfs-Operation", "import"),
+                    ("Pcpfs-Scopes", " ".join(taking.scopes)),
+                    ("Pcpfs-Files", str(taken.files)),
+                    ("Pcpfs-Actor", str(actor)),
+                ),
+            )
+            commit = done.commit
+    clashes = [clash for page in sorted(taken.pages) if (clash := _clash(store, page))]
+    return ImportReport(
+        tuple(map(str, taking.scopes)),
+        len(taken.pages),
+        taken.events,
+        taken.files,
+        tuple(clashes),
+        tuple(taken.left),
+        commit,
+    )
+
+
+def _clash(store: Store, page: PageId) -> Clash | None:
+    """A page that has several heads, or is in another dispute, after the import."""
+    row = store.catalog.page(page)
+    if row is None or (len(decode_list(row.heads)) == 1 and row.disputes == "[]"):
+        return None
+    return Clash(page, row.scope, row.title, tuple(decode_list(row.heads)))
+
+
+def _packed(folder: Path, target: Path) -> bytes:
+    """The folder as a tar: the same files are the same bytes."""
+    packed = io.BytesIO()
+    mode = "w" if target.name.endswith(".tar") else "w:gz"
+    with tarfile.open(fileobj=packed, mode=mode) as tar:  # type: ignore[call-overload]  # a str
+        for path in sorted(folder.rglob("*")):
+            inside = path.relative_to(folder).as_posix()
+            if inside.startswith((".git/pcpfs", ".pcpfs")) or path.is_symlink():
+                continue
+            tar.add(path, f"{folder.name}/{inside}", recursive=False, filter=_plain)
+    return packed.getvalue()
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
