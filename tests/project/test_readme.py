@@ -23,9 +23,8 @@ def test_the_walk_through_runs_line_by_line(tmp_path: Path) -> None:
     walk = [block for block in blocks("sh") if "pcpfs" in block and "make " not in block]
     script = "set -eu\n" + "".join(walk)
     (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "pcpfs"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pcpfs "$@"\n')
-    command.chmod(0o755)
+    install(tmp_path / "bin" / "pcpfs", "-m pcpfs")
+    install(tmp_path / "bin" / "python3")
     environment = {
         "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
@@ -44,7 +43,23 @@ def test_the_walk_through_runs_line_by_line(tmp_path: Path) -> None:
     assert "suspect" in done.stdout
     assert "High water is searched over 25 hours, then there is none." in done.stdout
     assert "the store knew nothing then" in done.stdout
+    assert transcript() in re.sub(r"\b(pg|fr)_[0-9a-z]{26}", r"\1_…", done.stdout)
     run_the_library_example(project, environment)
+
+
+def install(command: Path, arguments: str = "") -> None:
+    """A command that runs this Python with the packages of this test, whatever the environment."""
+    packages = os.pathsep.join(filter(None, sys.path))
+    command.write_text(
+        f"#!/bin/sh\nPYTHONPATH='{packages}' exec '{sys.executable}' {arguments} \"$@\"\n"
+    )
+    command.chmod(0o755)
+
+
+def transcript() -> str:
+    """What the README shows of a composed prompt with its audit."""
+    (found,) = [block for block in blocks("text") if "<frame " in block]
+    return found
 
 
 def run(
@@ -69,4 +84,4 @@ def test_the_folders_and_commands_it_names_exist() -> None:
         assert (CHECKOUT / link).exists(), link
     commands = {path.stem for path in (CHECKOUT / "pcpfs/cli/commands").glob("*.py")}
     told = set(re.findall(r"pcpfs ([a-z]+) ", "".join(blocks("sh"))))
-    assert told <= commands | {"scope"}
+    assert told <= commands | {"scope", "host"}
