@@ -31,6 +31,9 @@ from pcpfs.model.cgp_rules import (
     true_cost,
 )
 
+LONGEST_ID, LONGEST_KIND = 512, 64
+"""Ids and kinds stand in the prompt and cost nothing: no text may hide in them."""
+
 
 class Reason(StrEnum):
     """Why an offered frame is not in the prompt."""
@@ -138,6 +141,8 @@ def _quarantined(
 
 def _breaches(frame: ContextFrame, ack: cgp.HandshakeAck, query: ContextQuery) -> Iterator[Breach]:
     """What is wrong with one frame. A kind that nobody knows is opaque, not wrong (U2)."""
+    if len(frame.id) > LONGEST_ID or len(frame.kind) > LONGEST_KIND:
+        yield Breach("B3", "its id or kind is so long that it may hold text for which nobody pays")
     yield from frame_breaches(frame)
     yield from representation_breaches(frame)
     if frame.representation not in (None, cgp.FULL):

@@ -10,6 +10,7 @@ from pcpfs.host.troubles import Kind, ProviderTrouble
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import read_envelope
 
+LONGEST_ANSWER = 64 << 20
 _REPLIES = ("handshake_ack", "frames", "verified", "error")
 
 
@@ -47,8 +48,9 @@ class Channel(Protocol):
 
 def most_bytes(query: cgp.ContextQuery) -> int:
     """How long an answer to a query can be, if it is honest: each byte of content at most six on
-    the wire, and for each frame its other members and an embedding."""
-    return (1 << 18) + 24 * query.max_tokens + (1 << 16) * query.max_frames
+    the wire, and for each frame its other members and an embedding. Never more than 64 MiB."""
+    honest = (1 << 18) + 24 * query.max_tokens + (1 << 16) * query.max_frames
+    return min(honest, LONGEST_ANSWER)
 
 
 def reply_of(line: bytes) -> cgp.Envelope | None:

@@ -18,6 +18,9 @@ from pcpfs.host.identities import Order
 from pcpfs.host.troubles import one_line
 from pcpfs.model.cgp import Identity, Provenance, token_cost
 
+LONGEST_LABEL = 200
+"""A label stands in the prompt and costs nothing."""
+
 
 class Form(StrEnum):
     CANONICAL = "canonical"
@@ -109,7 +112,7 @@ def _labels(frames: Sequence[Offered]) -> Mapping[Order, str]:
     labels: dict[Order, str] = {}
     taken: set[str] = set()
     for each in frames:
-        wanted = label = one_line(whole(each.frame.citation_label or each.frame.title))
+        wanted = label = one_line(whole(each.frame.citation_label or ""))[:LONGEST_LABEL].rstrip()
         number = 1
         while label in taken:
             number += 1

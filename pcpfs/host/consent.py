@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pcpfs.errors import NotPermitted
-from pcpfs.host.declarations import Declaration, Origin
-from pcpfs.host.troubles import Kind, ProviderTrouble
+from pcpfs.errors import NotPermitted, Unavailable
+from pcpfs.host.declarations import Address, Declaration, Origin
+from pcpfs.host.troubles import Kind, ProviderTrouble, one_line
 from pcpfs.model import cgp
 from pcpfs.model.cgp_rules import LOCAL_SCOPE
 from pcpfs.model.ids import Digest
@@ -22,6 +22,9 @@ RUN = "run"
 """The scope of starting or contacting what `pcpfs.toml` declares."""
 EGRESS = "egress"
 """The scope of a provider that takes data off this machine and does not say where to."""
+
+MOST_SCOPES = 32
+_LONGEST_NAME = 120
 
 GRANT, REVOKE = "grant", "revoke"
 
@@ -82,16 +85,23 @@ def scopes_of(declaration: Declaration, flow: cgp.DataFlow) -> tuple[str, ...]:
 
 def sentence(declaration: Declaration, info: cgp.ProviderInfo, scope: str) -> str:
     """What a person agrees to, in words."""
-    who = f"{info.name} {info.version}"
+    who = f"{declaration.name} ({one_line(f'{info.name} {info.version}')[:_LONGEST_NAME]})"
     if scope == RUN:
         verb = "contact" if declaration.is_remote else "run"
-        return f"This machine may {verb} {declaration.launch.shown} as {declaration.name} ({who})."
-    where = declaration.launch.shown if declaration.is_remote else "a program on this machine"
-    to = "somewhere that it does not name" if scope == EGRESS else scope
+        return f"This machine may {verb} {_shown(declaration)} as {who}."
+    where = _shown(declaration) if declaration.is_remote else "a program on this machine"
+    to = "somewhere that it does not name" if scope == EGRESS else one_line(scope)
     return (
-        f"The goal, words, anchors and instants of questions go to {declaration.name} ({who}, "
-        f"{where}), and leave this machine to: {to}."
+        f"The goal, words, anchors and instants of questions go to {who}, {where}, and leave this "
+        f"machine to: {to}."
     )
+
+
+def _shown(declaration: Declaration) -> str:
+    """A command or address, and the name of the variable whose token goes along."""
+    launch = declaration.launch
+    variable = launch.credential_env if isinstance(launch, Address) else None
+    return launch.shown + (f" (with the token in ${variable})" if variable else "")
 
 
 class ConsentGate:
@@ -153,6 +163,9 @@ def grants(
     """A receipt for each scope, by the person or the rule of the house that says so.
     NotPermitted for anybody else: no model agrees to what leaves the machine."""
     grantor = grantor_of(by)
+    if len(scopes) > MOST_SCOPES:
+        message = f"{declaration.name} names {len(scopes)} scopes; nobody can agree to so many"
+        raise Unavailable(message)
     return tuple(
         Receipt(
             GRANT,

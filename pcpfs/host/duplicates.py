@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from pcpfs.host.audit import Excluded, Offered, Reason
+from pcpfs.host.evidence import Standing
 from pcpfs.host.identities import Order
 from pcpfs.model.cgp import FrameKind, Provenance
 from pcpfs.model.cgp_rules import content_digest
@@ -24,49 +25,70 @@ def merge(offered: Iterable[Offered]) -> Merged:
     another provider. The higher score survives (of equal ones the first in canonical order), with
     the union of provenance. The result does not depend on the order of arrival.
 
-    A `graph` frame cites a file but shows what is around it: its file makes it nobody's duplicate.
+    Of two that cite the same lines, one whose content *is* these lines goes before one that only
+    says so, whatever their scores: nobody talks the text itself away. A `graph` frame cites a file
+    but shows what is around it: its file makes it nobody's duplicate.
     """
-    kept: dict[int, Offered] = {}
-    by_content: dict[str, int] = {}
-    by_file: dict[tuple[str, str], list[int]] = {}
+    distinct = _without(sorted(offered, key=_best_first), _same_content)
+    apart = _without(sorted(distinct.frames, key=_truest_first), _same_lines)
+    frames = sorted(apart.frames, key=lambda each: each.order)
+    return Merged(tuple(frames), (*distinct.excluded, *apart.excluded))
+
+
+def _without(ranked: Iterable[Offered], same: Callable[[Offered], _Place | None]) -> Merged:
+    """The first of those that are the same, with the sources of the others."""
+    kept: list[Offered] = []
+    places: dict[tuple[str, str], list[tuple[int, str]]] = {}
     excluded = []
-    for number, each in enumerate(sorted(offered, key=_best_first)):
-        digest, file = _digest(each), _file(each)
-        twin = by_content.get(digest)
-        if twin is None and file is not None:
-            same = by_file.get(file, ())
-            twin = next((n for n in same if _provider(kept[n]) != _provider(each)), None)
+    for each in ranked:
+        place = same(each)
+        known = places.setdefault(place.key, []) if place else []
+        twin = next((at for at, provider in known if place and place.differs(provider)), None)
         if twin is not None:
             excluded.append(_duplicate(each, kept[twin]))
             kept[twin] = _united(kept[twin], each)
             continue
-        kept[number] = each
-        by_content[digest] = number
-        if file is not None:
-            by_file.setdefault(file, []).append(number)
-    return Merged(tuple(sorted(kept.values(), key=lambda each: each.order)), tuple(excluded))
+        known.append((len(kept), _provider(each)))
+        kept.append(each)
+    return Merged(tuple(kept), tuple(excluded))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What two frames have in common if they are one. With `other_than` only frames of other
+    providers are meant."""
+
+    key: tuple[str, str]
+    other_than: str | None = None
+
+    def differs(self, provider: str) -> bool:
+        return provider != self.other_than
+
+
+def _same_content(each: Offered) -> _Place:
+    """A digest that was given is known to be right (D2)."""
+    digest = each.frame.content_digest or content_digest(each.frame.content or "")
+    return _Place((digest, ""))
+
+
+def _same_lines(each: Offered) -> _Place | None:
+    """The first file that it comes from, with its lines."""
+    first = next((o for o in each.frame.provenance if o.type == "file"), None)
+    if first is None or first.uri is None or each.frame.kind == FrameKind.GRAPH:
+        return None
+    return _Place((first.uri, first.range or ""), _provider(each))
 
 
 def _best_first(each: Offered) -> tuple[float, Order]:
     return -each.frame.score, each.order
 
 
+def _truest_first(each: Offered) -> tuple[bool, float, Order]:
+    return each.standing is not Standing.EXACT, -each.frame.score, each.order
+
+
 def _provider(each: Offered) -> str:
     return each.identity.provider_id
-
-
-def _digest(each: Offered) -> str:
-    """Of its content; one that was given is known to be right (D2)."""
-    return each.frame.content_digest or content_digest(each.frame.content or "")
-
-
-def _file(each: Offered) -> tuple[str, str] | None:
-    """The first file that it comes from, with its lines."""
-    files = (o for o in each.frame.provenance if o.type == "file")
-    first = next(files, None)
-    if first is None or first.uri is None or each.frame.kind == FrameKind.GRAPH:
-        return None
-    return first.uri, first.range or ""
 
 
 def _duplicate(each: Offered, survivor: Offered) -> Excluded:

@@ -80,7 +80,7 @@ def _collected(
             answer = delivered.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             break
-        answers[answer.provider] = answer
+        answers.setdefault(answer.provider, answer)  # whatever goes wrong after it does not count
     for name, errand in errands.items():
         if name not in answers:
             answers[name] = errand.given_up()

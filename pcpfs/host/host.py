@@ -14,7 +14,7 @@ from pcpfs.host.duplicates import merge
 from pcpfs.host.evidence import TrustedRoots
 from pcpfs.host.fanout import Desk, fan_out
 from pcpfs.host.transport import Gate, Surroundings
-from pcpfs.host.troubles import Kind, Report
+from pcpfs.host.troubles import Kind, Report, one_line
 from pcpfs.model.cgp import ContextQuery
 
 
@@ -128,7 +128,8 @@ def answer_of(answers: Sequence[Answer], budget: Budget, form: Form) -> HostAnsw
 
 
 def _asked(answer: Answer) -> Asked:
-    name, version = (answer.info.name, answer.info.version) if answer.info else (None, None)
+    info = answer.info
+    name, version = (one_line(info.name), one_line(info.version)) if info else (None, None)
     offered = len(answer.offered) + len(answer.excluded)
     return Asked(answer.provider, name, version, answer.share, offered)
 

@@ -101,7 +101,8 @@ class Transport:
         assert self._ack is not None, "greet comes first"
         given = _QUERY_ID if self._ack.capabilities.correlation else None
         reply = self._tell(cgp.Query(id=given, query=query), self._limits.query, most_bytes(query))
-        if getattr(reply, "id", None) != given:
+        is_general = isinstance(reply, cgp.Error) and reply.id is None
+        if getattr(reply, "id", None) != given and not is_general:
             raise ProviderTrouble(Kind.GARBLED, "its answer is to another question", "H4")
         return _expected(reply, cgp.Frames).result
 

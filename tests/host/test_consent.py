@@ -110,7 +110,7 @@ def test_a_sentence_says_what_leaves_and_where_to() -> None:
     (receipt,) = agreed(outside().called("there"), ack("third-party-model", egress=True))
     assert "The goal, words, anchors and instants of questions" in receipt.sentence
     assert "third-party-model" in receipt.sentence
-    assert "there (actor 1.0" in receipt.sentence
+    assert "there (actor 1.0)" in receipt.sentence
     assert receipt.grantor == "human"
 
 

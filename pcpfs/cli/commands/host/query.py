@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from pcpfs.cli.call import Call, document
 from pcpfs.cli.command import Command, Seconds
+from pcpfs.cli.commands.watch import signals_call
 from pcpfs.cli.hosting import Given, host, provider_options, surroundings
 from pcpfs.cli.options import instant_option
 from pcpfs.cli.text import columns, plural, safe, safe_lines, short, styled
@@ -100,9 +101,14 @@ def _asked(call: Call, query: ContextQuery, given: dict[str, Any]) -> HostAnswer
 
     providers = Given(given["providers"], given["credentials"], given["only"])
     asking = host(call, providers, given["trust"], given["timeout"])
-    answer = asking.ask(query, Form(given["form"]))
+    with signals_call(_stop):  # so that no provider outlives us
+        answer = asking.ask(query, Form(given["form"]))
     require_an_answer(answer)
     return answer
+
+
+def _stop() -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def _print(call: Call, answer: HostAnswer, *, with_audit: bool) -> None:

@@ -81,4 +81,5 @@ def _greeted(declared: Declaration) -> HandshakeAck:
         with Transport(declared, OpenGate(), surroundings()) as transport:
             return transport.greet()
     except ProviderTrouble as trouble:
-        raise Unavailable(f"no consent: {trouble.report(declared.name)}") from trouble
+        # Without its cause, which may quote what a server sent back (C8).
+        raise Unavailable(f"no consent: {trouble.report(declared.name)}") from None
