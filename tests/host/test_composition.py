@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pcpfs.host.accounts import cited_in
 from pcpfs.host.audit import Answer, Offered
 from pcpfs.host.composition import Budget, Form, best_at_both_ends, compose
 from pcpfs.host.duplicates import merge
@@ -311,7 +312,7 @@ def test_what_was_not_rendered_is_never_cited() -> None:
         Budget(5, 5),
         Form.CANONICAL,
     )
-    (told,) = answer.attributed("see big.md")
+    (told,) = cited_in("see big.md", {"big.md": answer.audit[0].identity}, answer.attribution)
     assert (told.selected, told.rendered, told.cited) == (True, False, False)
 
 
