@@ -85,6 +85,11 @@ class Call:
         session = Session(self.store, self.settings.principal or self.store.owner)
         return self._open.enter_context(closing(session))
 
+    def store_for(self, what: str) -> Store:
+        """The store, for what concerns all of it: only for its owner. NotPermitted for others."""
+        self.session.authority.require_owner(what)
+        return self.store
+
     @cached_property
     def sources(self) -> Sources:
         """The source trees of this store."""

@@ -26,6 +26,7 @@ from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.sources.statcache import StatCache
+from pcpfs.store.authority import Authority
 from pcpfs.store.index_process import IndexProcess
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
@@ -58,13 +59,14 @@ class Done:
 
 
 class Sources:
-    """The sources of one store. Only the clone that observes a root writes of it.
+    """The sources of one store, for its owner. Only the clone that observes a root writes of it.
 
     Holds worker processes: close it. Of a large tree every `batch_files` files become durable (and
     are kept, whatever happens) by themselves.
     """
 
     def __init__(self, store: Store, actor: Principal, *, batch_files: int = BATCH_FILES) -> None:
+        Authority(store, actor).require_owner("take sources in")
         self._batch_files = batch_files
         self.store = store
         self.actor = actor

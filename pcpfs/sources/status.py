@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pcpfs.model.answers import RootView, ScopeView, Skipped, SuspectPage
+from pcpfs.model.grants import READ
 from pcpfs.model.ids import RootId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import unescaped
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
+from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
 from pcpfs.store.searching import IndexView
@@ -28,8 +30,9 @@ class StalePath:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`stale` lists files that `sync` would look at; `edits` are files in `tree/` that differ from
-    their pages."""
+    """What the session's principal may see; only the owner sees the `generation`, which counts the
+    changes of all. `stale` lists files that `sync` would look at; `edits` are files in `tree/` that
+    differ from their pages."""
 
     store_id: str
     path: str
@@ -45,15 +48,17 @@ class Status:
     damaged: tuple[Damage, ...]
     edits: tuple[str, ...]
     index: IndexView
-    generation: int
+    generation: int | None
 
 
 def status(session: Session) -> Status:
     """Looks at the stat of every source file; reads and writes none."""
     store = session.store
     scopes = session.scopes()
+    seen = session.authority.catalog
     roots = Roots(store)
-    bound = {root.root_id: root for root in roots.all()}
+    known = {row.root_id for row in seen.roots()}
+    bound = {root.root_id: root for root in roots.all() if root.root_id in known}
     skipped = [skip for root in bound.values() for skip in roots.skipped(root)]
     return Status(
         store_id=store.store_id,
@@ -66,17 +71,17 @@ def status(session: Session) -> Status:
         suspect=session.suspects(),
         skipped=tuple(skipped),
         conflicts=session.conflicts(),
-        incomplete=tuple(row.page_id for row in store.catalog.pages("incomplete")),
+        incomplete=tuple(row.page_id for row in seen.pages("incomplete")),
         damaged=session.damages(),
-        edits=store.edits(),
+        edits=tuple(path for path in store.edits() if _is_seen(session, path)),
         index=session.index_state(),
-        generation=store.catalog.generation,
+        generation=store.catalog.generation if session.authority.is_owner else None,
     )
 
 
 def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterator[RootView]:
     synced = session.store.local.roots()
-    for row in session.store.catalog.roots():
+    for row in session.authority.catalog.roots():
         root = bound.get(RootId(row.root_id))
         files, symbols = roots.counts(row.root_id)
         last = synced[RootId(row.root_id)].synced_at if root else None
@@ -92,6 +97,13 @@ def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterato
             last_sync=None if last is None else Instant(last),
             state=_state(root),
         )
+
+
+def _is_seen(session: Session, path: str) -> bool:
+    """Whether a file of `tree/` is of a scope that this principal may read."""
+    if session.authority.is_owner:
+        return True
+    return session.authority.may(READ, layout.namespace_of(path.partition("/tree/")[0]))
 
 
 def _state(root: Root | None) -> str:

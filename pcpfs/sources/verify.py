@@ -15,6 +15,7 @@ from pcpfs.sources.extraction_worker import extract
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scanned import Content, Gone
+from pcpfs.store.authority import Authority
 from pcpfs.store.rows import FrameRow, PageRow
 from pcpfs.store.store import Store
 
@@ -39,14 +40,18 @@ class VerifyReport:
         return self.stale == self.gone == 0
 
 
-def verify(store: Store, registry: AdapterRegistry) -> VerifyReport:
-    """Read every source again, whatever its times say, and compare."""
+def verify(
+    store: Store, registry: AdapterRegistry, authority: Authority | None = None
+) -> VerifyReport:
+    """Read every source again, whatever its times say, and compare; those that somebody may read,
+    all where nobody is named."""
     store.refresh()
+    seen = store.catalog if authority is None else authority.catalog
     checks: list[FrameCheck] = []
     unknown = 0
     bound = {root.root_id: root for root in Roots(store).all()}
-    for page in store.catalog.pages("is_source AND is_open"):
-        frames = store.catalog.frames("page_id = ? AND valid_to IS NULL", (page.page_id,))
+    for page in seen.pages("is_source AND is_open"):
+        frames = seen.frames("page_id = ? AND valid_to IS NULL", (page.page_id,))
         root = bound.get(RootId(page.root_id)) if page.root_id else None
         found = None if root is None else _checked(root, page, frames, registry)
         if found is None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pcpfs.errors import Busy, PcpfsError
+from pcpfs.model.grants import PRIVATE
 from pcpfs.model.names import Namespace
 from pcpfs.store.databases import connect, transaction, translated
 from pcpfs.store.rows import (
@@ -252,6 +253,11 @@ class Catalog:
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 
+    def replace_access(self, rows: Iterable[AccessRow]) -> None:
+        """Put these permissions in place of all that there are."""
+        self.db.execute("DELETE FROM access")
+        self._insert("access", rows)
+
     def page(self, page_id: str) -> PageRow | None:
         rows = self.query("SELECT * FROM page WHERE page_id = ?", (page_id,))
         return PageRow(*rows[0]) if rows else None
@@ -278,6 +284,13 @@ class Catalog:
 
     def scopes(self) -> list[ScopeRow]:
         return [ScopeRow(*row) for row in self.query("SELECT * FROM scope ORDER BY scope")]
+
+    def visibility(self, scope: str) -> str:
+        ((visibility,), *_) = (
+            *self.query("SELECT visibility FROM scope WHERE scope = ?", (scope,)),
+            (PRIVATE,),
+        )
+        return str(visibility)
 
     def roots(self) -> list[RootRow]:
         rows = self.query("SELECT * FROM root ORDER BY scope, name, root_id")

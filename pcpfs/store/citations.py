@@ -62,8 +62,11 @@ def suspect_pages(catalog: Catalog) -> tuple[SuspectPage, ...]:
 
 
 def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
-    """What became of a citation; None if it still holds at the place that its frame moved to."""
+    """What became of a citation; None if it still holds at the place that its frame moved to, or
+    if nothing is known of the page here (another scope's perhaps)."""
     runs = catalog.frames("frame_id = ?", (row.to_frame,))
+    if not runs and catalog.page(row.to_page) is None:
+        return None
     cited = [run for run in runs if run.digest == row.to_digest]
     now = _now(catalog, runs, row.to_digest)
     if now is not None and now.digest == row.to_digest:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pcpfs.errors import UsageError
 from pcpfs.model.front import read_front
+from pcpfs.model.grants import LINK, WRITE
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import refuse_unprintable
 from pcpfs.model.pages import EPISTEMIC, ContentRef, Facets, Payload, Revision
@@ -34,6 +35,12 @@ def check(draft: Draft) -> None:
         raise UsageError(f"{sorted(unknown)[0]} is none of {', '.join(EPISTEMIC)}")
     if draft.payload is not None and draft.content_ref is not None:
         raise UsageError("a page has its payload here or elsewhere, not both; leave one away")
+
+
+def needed(draft: Draft) -> tuple[str, ...]:
+    """What a writer must be allowed to do; relations that come with a text are links as well."""
+    is_linking = draft.cites or draft.derived_from or draft.relations
+    return (WRITE, LINK) if is_linking else (WRITE,)
 
 
 def payload_of(draft: Draft) -> Payload | None:

@@ -25,6 +25,8 @@ from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
+from pcpfs.store.authority import Authority
+from pcpfs.store.catalog import Catalog
 from pcpfs.store.event_lines import places_in
 from pcpfs.store.intents import Intent
 from pcpfs.store.store import Store
@@ -94,10 +96,20 @@ class _Row:
 
 
 class Feed:
-    """Reads the changes of one store."""
+    """Reads the changes of one store, as far as somebody may read its scopes: all where nobody is
+    named.
 
-    def __init__(self, store: Store) -> None:
+    For anybody but the owner a cursor stands at the last commit that changed what they may read,
+    so that it stays where it is while others write elsewhere.
+    """
+
+    def __init__(self, store: Store, authority: Authority | None = None) -> None:
         self._store = store
+        self._authority = authority or Authority(store, store.owner)
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self._authority.catalog
 
     def now(self) -> Cursor:
         """The cursor of somebody who has seen everything."""
@@ -131,7 +143,12 @@ class Feed:
     def _stands(self) -> CommitId | None:
         """The commit of whose tree the catalog knows everything."""
         commit = self._store.catalog.meta("commit")
-        return CommitId(commit) if commit else None
+        if self._authority.is_owner or not commit:
+            return CommitId(commit) if commit else None
+        folders = [Namespace(row.scope).folder for row in self._catalog.scopes()]
+        paths = [f"{folder}/{part}" for folder in folders for part in ("events", "pages", "scope")]
+        found = self._store.git.log(paths, limit=1) if paths else []
+        return found[0].commit if found else None
 
     def _on(self, way: Cursor, limit: int) -> Iterator[FeedEntry]:
         """The next entries of a way, all if the limit is negative; the last one arrives."""
@@ -145,10 +162,10 @@ class Feed:
     def _rows(self, way: Cursor, limit: int) -> list[_Row]:
         """The changes of a way behind its position, in order; one more than the limit, if there
         are more."""
-        with self._store.catalog.snapshot():
+        with self._catalog.snapshot():
             among = None if way.base is None else self._added(way.base, way.target)
             without = self._added(way.target, self._stands()) | self._uncommitted()
-            found = self._store.catalog.query(
+            found = self._catalog.query(
                 "SELECT turn, change_id, scope, page_id FROM change "
                 "WHERE (turn, change_id) > (?, ?) "
                 "AND (? OR change_id IN (SELECT value FROM json_each(?))) "
@@ -168,7 +185,7 @@ class Feed:
 
     def _damaged(self, way: Cursor, among: Set[str] | None) -> Iterator[_Row]:
         """Changes of pages that the catalog had to leave out: git has them as they were."""
-        for damage in self._store.catalog.damages():
+        for damage in self._catalog.damages():
             for entry in self._store.git.ls_tree(_known(way.target), damage.path):
                 change = _change_of(entry.path)
                 if change is None or not (among is None or change in among):
@@ -210,7 +227,7 @@ class Feed:
 
     def _entry(self, row: _Row, cursor: Cursor, commit: str) -> FeedEntry:
         body = self._body(row, commit)
-        page = self._store.catalog.page(row.page) if row.page else None
+        page = self._catalog.page(row.page) if row.page else None
         named = next((event.path for event in body.events if isinstance(event, Named)), None)
         return FeedEntry(
             cursor=str(cursor),

@@ -117,7 +117,7 @@ class Reader:
             path=self.shown_path(page),
             owner_id=str(self._owner),
             namespace=page.scope,
-            visibility="private",
+            visibility=self.catalog.visibility(page.scope),
             lifecycle_status="superseded"
             if superseded and page.lifecycle == "active"
             else page.lifecycle,

@@ -13,6 +13,7 @@ from pcpfs.errors import Conflict, NotFound, PcpfsError, Unavailable
 from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of
 from pcpfs.model.pages import Principal
 from pcpfs.store import layout
+from pcpfs.store.authority import Authority
 from pcpfs.store.config import Config
 from pcpfs.store.conflicts import ConflictView, conflicts
 from pcpfs.store.judging import text_at
@@ -58,6 +59,7 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
     Conflict if that is another store, if both sides changed a file that only a person can merge,
     or if the remote was rewritten and lost revisions that it had.
     """
+    Authority(store, actor).require_owner("pull")
     git = store.git
     with store.writing("pull", actor) as transaction:
         _refuse_waiting(git)
@@ -82,6 +84,7 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
 
 def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
     """Give a remote what is here; Conflict if it has changes that are not."""
+    Authority(store, actor).require_owner("push")
     with store.writing("push", actor):
         git = store.git
         _refuse_waiting(git)

@@ -12,6 +12,8 @@ from pcpfs.model.answers import Pins, SearchAnswer
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import MODES, Filters
 from pcpfs.ports import Progress
+from pcpfs.store.authority import Authority
+from pcpfs.store.catalog import Catalog
 from pcpfs.store.documents import Documents
 from pcpfs.store.other_searches import OtherSearch, automatic
 from pcpfs.store.reading import Reader
@@ -52,8 +54,10 @@ class Searching:
         store: Store,
         reader: Callable[[Pins], Reader],
         suppressions: Callable[[], Suppressions],
+        authority: Authority,
     ) -> None:
         self.store = store
+        self._authority = authority
         self.reader = reader
         self._suppressions = suppressions
         self._indexes = TextIndexes(
@@ -65,7 +69,7 @@ class Searching:
             secret=lambda: user_secret(store.disk, store.entropy),
             documents=lambda scope, keys: self._documents().documents(scope, keys),
         )
-        self._kept_documents: Documents | None = None
+        self._kept_documents: dict[bool, Documents] = {}
 
     def close(self) -> None:
         self._indexes.close()
@@ -80,11 +84,7 @@ class Searching:
             mode=automatic(query) if mode == "auto" else mode,
             without=frozenset(self._suppressions().pages(task)) if task else (),
         )
-        documents = (
-            self._documents()
-            if reader.catalog is self.store.catalog
-            else Documents(self.store.objects, reader.catalog)
-        )
+        documents = self._documents_of(reader.catalog)
         current = self.store.catalog
         text = TextSearch(
             reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
@@ -113,13 +113,15 @@ class Searching:
 
     def backlog(self, scopes: Iterable[str], pins: Pins) -> int:
         """How many documents a search in these scopes would have to take in first."""
-        catalog = self.reader(NOW).catalog
+        self.store.refresh()
+        catalog = self.store.catalog
         needed = product(scopes, (0,) if pins == NOW else (0, 1))
         return sum(self._indexes.backlog(catalog, scope, past) for scope, past in needed)
 
     def flush(self, progress: Progress | None = None) -> None:
         """Take everything that waits into the text indexes."""
-        catalog = self.reader(NOW).catalog
+        self.store.refresh()
+        catalog = self.store.catalog
         waiting = catalog.query("SELECT DISTINCT scope, past FROM pending ORDER BY 1, 2")
         for scope, past in waiting:
             self._indexes.flush(catalog, scope, past, progress)
@@ -127,16 +129,22 @@ class Searching:
     def indexed_keys(self, scope: str, past: int) -> set[str]:
         """The documents that a search in a scope can find, by key."""
         keys: set[str] = set()
-        for index in self._indexes.readers(self.reader(NOW).catalog, scope, past):
+        self.store.refresh()
+        for index in self._indexes.readers(self.store.catalog, scope, past):
             table = index.documents()
             keys.update(key for n, key in enumerate(table.keys) if n not in table.dead)
         return keys
 
     def _documents(self) -> Documents:
-        catalog = self.store.catalog
-        if self._kept_documents is None or self._kept_documents.catalog is not catalog:
-            self._kept_documents = Documents(self.store.objects, catalog)
-        return self._kept_documents
+        return self._documents_of(self.store.catalog)
+
+    def _documents_of(self, catalog: Catalog) -> Documents:
+        """Kept for the whole catalog, and for what this principal saw last."""
+        is_whole = catalog is self.store.catalog
+        kept = self._kept_documents.get(is_whole)
+        if kept is None or kept.catalog is not catalog:
+            kept = self._kept_documents[is_whole] = Documents(self.store.objects, catalog)
+        return kept
 
     def _request(self, reader: Reader, text: str, asked: Asked) -> Search:
         """Where to look: the scopes given, else what the policy covers (PCP-S1)."""
@@ -160,7 +168,7 @@ class Searching:
                 raise UsageError(f"--policy {policy} names no scope; leave --scope away")
             wanted = [str(Namespace.given(scope)) for scope in scopes]
             missing = [scope for scope in wanted if scope not in known]
-            if missing and reader.catalog is self.store.catalog:
+            if missing and reader.catalog is self._authority.catalog:
                 raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
             return tuple(sorted(set(wanted))), "strict"
         policy = policy or self.store.config.default_policy

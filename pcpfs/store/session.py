@@ -19,24 +19,28 @@ from pcpfs.model.answers import (
     SuspectPage,
     Written,
 )
+from pcpfs.model.grants import WRITE
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Facets, Principal
 from pcpfs.model.requests import Draft, EventDraft, Filters
 from pcpfs.ports import Progress
+from pcpfs.store.authority import Authority
 from pcpfs.store.bundles import DEFAULT_BYTES, Bundle, bundle
 from pcpfs.store.capabilities import capabilities
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.citations import suspect_pages
 from pcpfs.store.conflicts import ConflictView, conflicts
 from pcpfs.store.elsewhere import bytes_of
+from pcpfs.store.governing import Governing
 from pcpfs.store.graph import neighbours
 from pcpfs.store.ingest import Ingest
 from pcpfs.store.paging import DEFAULT_PART, Part, part_of
 from pcpfs.store.pinned import catalog_at
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference, resolve
+from pcpfs.store.scope_views import scope_views
 from pcpfs.store.search_request import NOW
 from pcpfs.store.searching import Asked, IndexView, Searching
 from pcpfs.store.store import Store
@@ -54,13 +58,16 @@ class Session:
     def __init__(self, store: Store, principal: Principal) -> None:
         self.store = store
         self.principal = principal
-        self._writes = Writes(store, principal)
+        self.authority = Authority(store, principal)
+        self.governing = Governing(store, self.authority)
+        self._writes = Writes(store, self.authority)
         self._pinned: tuple[tuple[int, Instant], Catalog] | None = None
-        self._searching = Searching(store, self.reader, self._suppressions)
+        self._searching = Searching(store, self.reader, self._suppressions, self.authority)
 
     def close(self) -> None:
         self._searching.close()
         self._pinned = None
+        self.authority.close()
 
     def write(
         self, scope: str, draft: Draft, *, path: str | None = None, key: str | None = None
@@ -71,7 +78,9 @@ class Session:
     def ingest(self, scope: str, drafts: Sequence[EventDraft]) -> tuple[Written, ...]:
         """Events in this order, in one commit; what a key names already is not written again (PCP
         IngestEvent)."""
-        return Ingest(self.store, self.principal).take(scope, drafts)
+        self.authority.require((WRITE,), str(Namespace.given(scope)))
+        written = Ingest(self.store, self.principal).take(scope, drafts)
+        return tuple(map(self.authority.told, written))
 
     def revise(
         self, page: str, draft: Draft, *, expect: Sequence[str] = (), branch: str | None = None
@@ -264,22 +273,9 @@ class Session:
         return suspect_pages(self.reader(NOW).catalog)
 
     def scopes(self) -> tuple[ScopeView, ...]:
-        """All scopes (PCP ListScopes)."""
-        catalog = self.reader(NOW).catalog
-        counted = catalog.query("SELECT scope, count(*), max(updated_at) FROM page GROUP BY scope")
-        pages = {scope: (count, last) for scope, count, last in counted}
-        return tuple(
-            ScopeView(
-                scope=row.scope,
-                title=row.title,
-                kind=Namespace(row.scope).kind,
-                visibility="private",
-                permissions=("list", "read", "write", "link"),
-                pages=pages.get(row.scope, (0, 0))[0],
-                last_activity=Instant(max(row.updated_at, pages.get(row.scope, (0, 0))[1])),
-            )
-            for row in catalog.scopes()
-        )
+        """All scopes that may be listed (PCP ListScopes)."""
+        self.store.refresh()
+        return scope_views(self.authority)
 
     def conflicts(self) -> tuple[ConflictView, ...]:
         """Pages on which clones do not agree."""
@@ -318,12 +314,10 @@ class Session:
     def reader(self, pins: Pins) -> Reader:
         """Reads under these pins; sees everything that was acknowledged before this call."""
         self.store.refresh()
-        catalog = self.store.catalog
+        catalog = self.authority.catalog
         if pins.recorded_as_of is not None:
             catalog = self._catalog_at(pins.recorded_as_of)
-        elsewhere = partial(
-            bytes_of, disk=self.store.disk, is_owner=self.principal == self.store.owner
-        )
+        elsewhere = partial(bytes_of, disk=self.store.disk, is_owner=self.authority.is_owner)
         return Reader(catalog, self.store.objects, self.store.owner, pins, elsewhere)
 
     @contextmanager
@@ -338,6 +332,7 @@ class Session:
         key = (self.store.catalog.generation, moment)
         if self._pinned is None or self._pinned[0] != key:
             self._pinned = (key, catalog_at(self.store.workshop, moment))
+            self.authority.cover(self._pinned[1])
         return self._pinned[1]
 
 

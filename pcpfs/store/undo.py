@@ -8,6 +8,7 @@ it is in force: what others have built on it is a Conflict, never lost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from pcpfs.errors import Conflict, NotFound, UsageError
@@ -24,9 +25,12 @@ from pcpfs.model.changes import (
     RevisionWritten,
     Unlinked,
 )
+from pcpfs.model.grants import LINK, TOMBSTONE, WRITE
 from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, ProvenanceEvent, Revision
+from pcpfs.store.authority import Authority
+from pcpfs.store.catalog import Catalog
 from pcpfs.store.fold import equal_heads, fold_page
 from pcpfs.store.rows import ChangeRow
 from pcpfs.store.store import Store
@@ -67,9 +71,12 @@ def undo(store: Store, actor: Principal, given: str | None = None) -> UndoReport
     NotFound if there is none, UsageError for what cannot be undone (what sources hold), Conflict
     if something was built on it since; then nothing is written.
     """
-    with store.writing("undo", actor) as transaction:
-        rows = _named(store, given) if given is not None else _last(store, actor)
+    with closing(Authority(store, actor)) as authority, store.writing("undo", actor) as transaction:
+        seen = authority.catalog
+        rows = _last(store, seen, actor) if given is None else _named(seen, given)
         inverses = [(row, _Undoing(store, transaction, row).events()) for row in rows]
+        for row, events in inverses:
+            authority.require(sorted(set(map(_needed, events))), row.scope)
         for row, events in inverses:
             assert row.page_id is not None, "changes of scopes are left out"
             transaction.change(Namespace(row.scope), PageId(row.page_id), *events)
@@ -84,7 +91,19 @@ def undo(store: Store, actor: Principal, given: str | None = None) -> UndoReport
             ),
         )
         undone = tuple(_undone(store, row, events) for row, events in inverses)
-        return UndoReport(undone, done.commit, done.warnings)
+        told = UndoReport(undone, done.commit, done.warnings)
+        return told if authority.is_owner else replace(told, commit=None, warnings=())
+
+
+def _needed(event: Event) -> str:
+    """What somebody must be allowed to do for this event to be theirs."""
+    match event:
+        case Linked() | Unlinked():
+            return LINK
+        case LifecycleSet():
+            return TOMBSTONE
+        case _:
+            return WRITE
 
 
 def _undone(store: Store, row: ChangeRow, events: Sequence[Event]) -> Undone:
@@ -102,11 +121,11 @@ def _undone(store: Store, row: ChangeRow, events: Sequence[Event]) -> Undone:
     )
 
 
-def _named(store: Store, given: str) -> list[ChangeRow]:
+def _named(seen: Catalog, given: str) -> list[ChangeRow]:
     """One change, by its id or a unique prefix of it."""
     if not given.startswith("chg_") or len(given) < _SHORTEST:
         raise UsageError(f"{given[:80]!r} names no change; one looks like chg_3fa9… (pcpfs log)")
-    rows = _changes(store, "change_id >= ? AND change_id < ?", given, given + "\x7f")
+    rows = _changes(seen, "change_id >= ? AND change_id < ?", given, given + "\x7f")
     if not rows:
         raise NotFound(f"there is no change {given}; see pcpfs log PAGE or pcpfs changes")
     if len(rows) > 1:
@@ -114,36 +133,38 @@ def _named(store: Store, given: str) -> list[ChangeRow]:
         raise UsageError(f"{given} is the beginning of {len(ids)} ids", candidates=ids[:10])
     if rows[0].page_id is None:
         raise UsageError(f"{given} is a change of the scope {rows[0].scope} itself, not of a page")
-    return _without_sources(store, rows)
+    return _without_sources(seen, rows)
 
 
-def _last(store: Store, actor: Principal) -> list[ChangeRow]:
+def _last(store: Store, seen: Catalog, actor: Principal) -> list[ChangeRow]:
     """The changes that the last operation of an actor made to pages, newest first."""
     ours = "page_id IS NOT NULL AND clone = ? AND actor = ?"
     who = (store.local.clone, str(actor))
-    last = _changes(store, ours, *who, limit=1)
+    last = _changes(seen, ours, *who, limit=1)
     if not last:
         raise NotFound(f"{actor} has changed nothing in this clone that could be undone")
     same = f"{ours} AND at = ? AND operation = ?"
-    return _without_sources(store, _changes(store, same, *who, last[0].at, last[0].operation))
+    return _without_sources(seen, _changes(seen, same, *who, last[0].at, last[0].operation))
 
 
-def _changes(store: Store, condition: str, *parameters: object, limit: int = -1) -> list[ChangeRow]:
-    found = store.catalog.query(
+def _changes(
+    seen: Catalog, condition: str, *parameters: object, limit: int = -1
+) -> list[ChangeRow]:
+    found = seen.query(
         f"SELECT * FROM change WHERE {condition} ORDER BY turn DESC, change_id DESC LIMIT ?",
         (*parameters, limit),
     )
     return [ChangeRow(*row) for row in found]
 
 
-def _without_sources(store: Store, rows: list[ChangeRow]) -> list[ChangeRow]:
+def _without_sources(seen: Catalog, rows: list[ChangeRow]) -> list[ChangeRow]:
     """Those that can be undone. What a file held cannot: it is so. UsageError if that is all."""
-    pages = {row.change_id: store.catalog.page(str(row.page_id)) for row in rows}
+    pages = {row.change_id: seen.page(str(row.page_id)) for row in rows}
     sources = {change: page for change, page in pages.items() if page and page.is_source}
     kept = [row for row in rows if row.change_id not in sources]
     if kept:
         return kept
-    earlier = store.catalog.query(
+    earlier = seen.query(
         "SELECT change_id, change.operation, title FROM change JOIN page USING (page_id) "
         "WHERE NOT is_source AND clone = ? AND actor = ? ORDER BY turn DESC LIMIT 1",
         (rows[0].clone, rows[0].actor),

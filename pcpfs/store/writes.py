@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pcpfs.errors import Conflict, InvalidName, KeyReused, NotFound, UsageError
 from pcpfs.model.answers import RelationView, Written
@@ -19,6 +20,7 @@ from pcpfs.model.changes import (
     Relation,
     RevisionWritten,
 )
+from pcpfs.model.grants import LINK, READ, TOMBSTONE, WRITE
 from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import (
@@ -29,9 +31,10 @@ from pcpfs.model.names import (
     refuse_unprintable,
     slug,
 )
-from pcpfs.model.pages import Principal, ProvenanceEvent, Revision
+from pcpfs.model.pages import ProvenanceEvent, Revision
 from pcpfs.model.requests import Draft
 from pcpfs.store import drafting
+from pcpfs.store.authority import Authority
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.disputes import PATH
 from pcpfs.store.fold import equal_heads
@@ -44,11 +47,15 @@ from pcpfs.store.tree import wanted_files
 
 
 class Writes:
-    """Changes pages of one store in the name of one principal."""
+    """Changes pages of one store in the name of one principal, as far as they may.
 
-    def __init__(self, store: Store, actor: Principal) -> None:
+    Whatever they name is looked for among what they may read; what they may not read is not there.
+    """
+
+    def __init__(self, store: Store, authority: Authority) -> None:
         self._store = store
-        self._actor = actor
+        self._authority = authority
+        self._actor = authority.principal
 
     def write(self, scope: str, draft: Draft, *, path: str | None, key: str | None) -> Written:
         """A new page (PCP WritePage). With a key: the same key, scope, bytes and media type answer
@@ -56,6 +63,7 @@ class Writes:
         namespace = Namespace.given(scope)
         drafting.check(draft)
         with self._store.writing("write", self._actor) as transaction:
+            self._authority.require(drafting.needed(draft), namespace)
             page = self._new_page(namespace, key)
             known = self._store.catalog.page(page) if key is not None else None
             if known is not None:
@@ -81,6 +89,7 @@ class Writes:
         drafting.check(draft)
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
+            self._authority.require(drafting.needed(draft), row.scope)
             _refuse_event(row)
             return self._revise(transaction, row, draft, self._parents(row, expect, branch))
 
@@ -90,6 +99,7 @@ class Writes:
         drafting.check(draft)
         with self._store.writing("resolve", self._actor) as transaction:
             row = self._page(given)
+            self._authority.require(drafting.needed(draft), row.scope)
             _refuse_event(row)
             heads = sorted(self._heads(row), key=lambda head: head != row.revision_id)
             is_agreed = len(heads) == 1 and row.disputes == "[]"
@@ -125,6 +135,7 @@ class Writes:
         refuse_unprintable(why, "reason (--why)")
         with self._store.writing(operation, self._actor) as transaction:
             row = self._page(given, any_state=True)
+            self._authority.require((TOMBSTONE,), row.scope)
             page, head = PageId(row.page_id), RevisionId(row.revision_id)
             if row.lifecycle == status and row.disputes == "[]":
                 return Written(page, head, row.scope, self._shown_path(row), created=False)
@@ -136,6 +147,7 @@ class Writes:
         refuse_unprintable(why, "reason (--why)")
         with self._store.writing("close", self._actor) as transaction:
             row = self._page(given)
+            self._authority.require((WRITE,), row.scope)
             page, head = PageId(row.page_id), RevisionId(row.revision_id)
             if len(decode_list(row.heads)) > 1:
                 raise Conflict(
@@ -157,12 +169,13 @@ class Writes:
         """A typed relation between two revisions, perhaps to one frame of the second (PCP-L1)."""
         _check_type(relation_type)
         with self._store.writing("link", self._actor) as transaction:
-            page, from_revision = revision(self._store.catalog, source)
+            page, from_revision = revision(self._authority.catalog, source)
             row = self._page(page)
+            self._authority.require((LINK,), row.scope)
             relation = self._relation(transaction, from_revision, relation_type, target)
             transaction.change(Namespace(row.scope), page, Linked(relation))
             self._finish(transaction, Namespace(row.scope), page, from_revision)
-            far = self._store.catalog.page(relation.to_page)
+            far = self._authority.catalog.page(relation.to_page)
             title = far.title if far else relation.to_page
             return RelationView(relation, page, "out", title, far.lifecycle if far else "missing")
 
@@ -213,6 +226,8 @@ class Writes:
         if rivals:
             raise InvalidName(
                 f"{path} cannot be a file: {rivals[0].path} is in the way; choose another --path"
+                if self._authority.may(READ, namespace)
+                else f"{path} is in the way of another file; choose another --path"
             )
         return [path]
 
@@ -224,7 +239,8 @@ class Writes:
         draft: Draft,
         parents: tuple[RevisionId, ...],
     ) -> RevisionId:
-        inputs = tuple(revision(self._store.catalog, given)[1] for given in draft.derived_from)
+        seen = self._authority.catalog
+        inputs = tuple(revision(seen, given)[1] for given in draft.derived_from)
         how = "derive" if inputs else transaction.operation
         body = Revision(
             page=page,
@@ -266,7 +282,7 @@ class Writes:
         self, transaction: Transaction, start: RevisionId, relation_type: str, target: str
     ) -> Relation:
         """`target` is REV, PAGE, FRAME or PAGE#FRAME; a frame must hold now."""
-        catalog = self._store.catalog
+        catalog = self._authority.catalog
         whole, _, part = target.partition("#")
         reference = resolve(catalog, part or whole)
         frame, digest = reference.frame, None
@@ -286,7 +302,7 @@ class Writes:
         )
 
     def _holding(self, frame: FrameId) -> tuple[RevisionId, Digest]:
-        rows = self._store.catalog.frames("frame_id = ? AND valid_to IS NULL", (frame,))
+        rows = self._authority.catalog.frames("frame_id = ? AND valid_to IS NULL", (frame,))
         if not rows:
             raise Conflict(
                 f"frame {frame} has closed; cite what holds now (pcpfs symbol NAME)",
@@ -295,7 +311,8 @@ class Writes:
         return RevisionId(rows[-1].revision_id), Digest(rows[-1].digest)
 
     def _page(self, given: str, *, any_state: bool = False) -> PageRow:
-        row = self._store.catalog.page(resolve(self._store.catalog, given).page)
+        seen = self._authority.catalog
+        row = seen.page(resolve(seen, given).page)
         if row is None:
             raise NotFound(f"there is no page {given}")
         if row.is_source:
@@ -328,7 +345,7 @@ class Writes:
         return tuple(dict.fromkeys((*named, *equal)))
 
     def _own_revision(self, page: PageId, given: str) -> RevisionId:
-        found = resolve(self._store.catalog, given)
+        found = resolve(self._authority.catalog, given)
         if found.page != page or found.revision is None:
             raise NotFound(f"{given} is no revision of {page}")
         return found.revision
@@ -364,14 +381,8 @@ class Writes:
         )
         row = self._store.catalog.page(page)
         path = None if row is None else self._shown_path(row)
-        return Written(
-            page,
-            revision_id,
-            namespace,
-            path,
-            commit=done.commit,
-            warnings=done.warnings,
-        )
+        written = Written(page, revision_id, namespace, path, commit=done.commit)
+        return self._authority.told(replace(written, warnings=done.warnings))
 
     def _shown_path(self, row: PageRow) -> str | None:
         return next(iter(wanted_files(self._store.catalog, [row])), None)

@@ -311,5 +311,6 @@ def test_what_nobody_knows_is_not_found(shore: Terminal) -> None:
 
 
 def test_the_principal_who_acts_is_recorded(shore: Terminal) -> None:
+    write(shore)  # the owner's first write makes the scope
     page = write(shore, "--as", "model:local")["page_id"]
     assert shore.run("show", page, "--json").json["created_by"] == "model:local"

@@ -45,7 +45,7 @@ def command(call: Call, since: str, limit: int | None, follow: bool) -> None:
     """
     from pcpfs.store.feed import Cursor, Feed  # noqa: PLC0415 (help needs no store)
 
-    feed, stop = Feed(call.store), threading.Event()
+    feed, stop = Feed(call.store, call.session.authority), threading.Event()
     cursor, left = feed.now() if since == "now" else Cursor.parse(since), limit
     with signals_call(stop.set):
         while not stop.is_set():

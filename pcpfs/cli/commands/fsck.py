@@ -46,7 +46,7 @@ def _checked(call: Call) -> FsckReport:
     from pcpfs.store.fsck import FsckReport, fsck  # noqa: PLC0415 (help needs no store)
 
     try:
-        store = call.store
+        store = call.store_for("check it")
     except Corrupt as error:
         path = str(error.fields.get("path", ""))
         return FsckReport(False, 0, (Problem(error.code, path, error.message),))
@@ -58,8 +58,9 @@ def _repaired(call: Call) -> RepairReport:
     from pcpfs.store.repair import mend_to_open, repair  # noqa: PLC0415 (help needs no store)
 
     already = mend_to_open(call.store_path)
+    store = call.store_for("mend it")
     with call.progress() as progress:
-        return repair(call.store, progress, already)
+        return repair(store, progress, already)
 
 
 def _lines(report: FsckReport | RepairReport) -> Iterator[str]:

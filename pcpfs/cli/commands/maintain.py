@@ -29,7 +29,7 @@ def command(call: Call) -> None:
     from pcpfs.store.maintain import maintain  # noqa: PLC0415 (help needs no store)
 
     with call.progress() as progress:
-        report = maintain(call.store, progress)
+        report = maintain(call.store_for("maintain it"), progress)
     call.answer(report, _lines(report))
 
 

@@ -33,7 +33,7 @@ def command(call: Call, extract: bool) -> None:
     with call.progress() as progress:
         if extract:
             extracted = call.sources.reextract(progress)
-        pages = call.store.reindex(progress)
+        pages = call.store_for("build its indexes anew").reindex(progress)
         call.session.flush_indexes(progress)
     answer: dict[str, object] = {"pages": pages}
     if extracted is not None:

@@ -28,7 +28,7 @@ def command(call: Call) -> int:
     from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (help needs no store)
     from pcpfs.sources.verify import verify  # noqa: PLC0415
 
-    report = verify(call.store, installed_registry())
+    report = verify(call.store, installed_registry(), call.session.authority)
     call.answer(report, _lines(report))
     return 0 if report.ok else FAILED
 

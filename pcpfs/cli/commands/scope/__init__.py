@@ -1,3 +1,3 @@
-"""Look at the scopes of a store."""
+"""Scopes: what there is, and who may do what in them."""
 
 SECTION = "Store"

@@ -24,9 +24,15 @@ def command(call: Call) -> None:
 
 def _lines(scopes: Sequence[ScopeView]) -> Iterator[str]:
     rows = [
-        (safe(s.scope), plural(s.pages, "page"), str(s.last_activity or ""), safe(s.title or ""))
+        (
+            safe(s.scope),
+            plural(s.pages, "page"),
+            s.visibility,
+            str(s.last_activity or ""),
+            safe(s.title or ""),
+        )
         for s in scopes
     ]
-    yield from columns(rows, ("bold", None, "dim")) if rows else ()
+    yield from columns(rows, ("bold", None, None, "dim")) if rows else ()
     if not rows:
         yield styled("no scopes yet; the first write into one makes it", "dim")

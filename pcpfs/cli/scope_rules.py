@@ -1,0 +1,19 @@
+"""How the rules of a scope are told to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pcpfs.cli.text import columns, safe, styled
+
+if TYPE_CHECKING:
+    from pcpfs.store.governing import ScopeRules
+
+
+def rules_lines(rules: ScopeRules) -> Iterator[str]:
+    """`project:tides (private)`, then a line for each principal."""
+    yield f"{styled(safe(rules.scope), 'bold')} ({rules.visibility})  {safe(rules.title)}"
+    rows = [(f"  {safe(rules.owner)}", "everything: owns this store")]
+    rows += [(f"  {safe(each.principal)}", " ".join(each.permissions)) for each in rules.grants]
+    yield from columns(rows, (None, "dim"))

@@ -1,0 +1,34 @@
+"""Scopes as their list shows them (PCP ListScopes)."""
+
+from __future__ import annotations
+
+from pcpfs.model.answers import ScopeView
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import Namespace
+from pcpfs.store.authority import Authority
+from pcpfs.store.rows import ScopeRow
+from pcpfs.store.seen_catalog import LISTED
+
+
+def scope_views(authority: Authority) -> tuple[ScopeView, ...]:
+    """All scopes that a principal may list, by name."""
+    catalog = authority.catalog
+    table = "scope" if authority.is_owner else LISTED
+    rows = [ScopeRow(*row) for row in catalog.query(f"SELECT * FROM {table} ORDER BY scope")]
+    counted = catalog.query(
+        f"SELECT scope, count(*), max(page.updated_at) FROM main.page JOIN {table} USING (scope) "
+        "GROUP BY scope"
+    )
+    pages = {scope: (count, last) for scope, count, last in counted}
+    return tuple(
+        ScopeView(
+            scope=row.scope,
+            title=row.title,
+            kind=Namespace(row.scope).kind,
+            visibility=row.visibility,
+            permissions=authority.permissions(row.scope),
+            pages=pages.get(row.scope, (0, 0))[0],
+            last_activity=Instant(max(row.updated_at, pages.get(row.scope, (0, 0))[1])),
+        )
+        for row in rows
+    )
