@@ -1,0 +1,160 @@
+"""PCP-S2: whatever somebody asks, the answer is, byte for byte, what it would be if the scopes that
+they may not read did not exist."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from pcpfs.cli.call import document
+from pcpfs.errors import PcpfsError
+from pcpfs.ledger import Settings, StoreLedger
+from pcpfs.model.answers import Pins
+from pcpfs.model.instants import Instant
+from pcpfs.sources.registry import installed_registry
+from pcpfs.sources.status import status
+from pcpfs.sources.verify import verify
+from pcpfs.store.feed import Cursor, Feed
+from pcpfs.store.ingest import EventDraft
+from pcpfs.store.search_request import Filters
+from pcpfs.store.session import Session
+from pcpfs.store.undo import undo
+from pcpfs.view.nodes import Directory, File
+from pcpfs.view.view import View
+from tests.access.world import BEN, FORBIDDEN, OPEN, World
+from tests.store.workplace import START, Workplace, draft
+
+Question = tuple[str, Callable[[Session], object]]
+WORDS = ("harbour", "ferry", "mole", "note", "tide", "anchor")
+
+
+def answered(session: Session, question: Callable[[Session], object]) -> bytes:
+    """The answer or the error, as any door would print it."""
+    try:
+        return document(question(session))
+    except PcpfsError as error:
+        return document({"code": error.code, "message": error.message, **error.fields})
+
+
+def about(given: str) -> Iterator[Question]:
+    """All that can be asked of a page, a revision or a frame."""
+    pins = Pins()
+    yield "resolve", lambda s: str(s.resolve(given))
+    yield "manifest", lambda s: s.manifest(given)
+    yield "payload", lambda s: s.payload(given).decode()
+    yield "read", lambda s: [s.read(given)[0]]
+    yield "facets", lambda s: s.facets(given)
+    yield "relations", lambda s: s.relations(given)
+    yield "frame", lambda s: s.frame(given, pins)
+    yield "frame_source", lambda s: s.frame_source(given).decode()
+    yield "frames_of", lambda s: s.frames_of(given)
+    yield "log", lambda s: s.log(given)
+    yield "diff", lambda s: s.diff(given)
+    yield "revise", lambda s: s.revise(given, draft("x\n"), branch=given)
+    yield "resolve_conflict", lambda s: s.resolve_conflict(given, draft("x\n"))
+    yield "tombstone", lambda s: s.tombstone(given, "over")
+    yield "archive", lambda s: s.archive(given, "over")
+    yield "restore", lambda s: s.restore(given, "again")
+    yield "link", lambda s: s.link(given, "supports", given)
+    yield "write that cites", lambda s: s.write(OPEN, draft("x\n", cites=(given,)))
+    yield "undo", lambda s: undo(s.store, BEN, given)
+
+
+def of_scope(scope: str) -> Iterator[Question]:
+    yield "write", lambda s: s.write(scope, draft("x\n"), key="k")
+    yield "ingest", lambda s: s.ingest(scope, [EventDraft(b"x")])
+    yield "rules", lambda s: s.governing.rules(scope)
+    yield "grant", lambda s: s.governing.grant(scope, BEN, ["read"])
+    yield "revoke", lambda s: s.governing.revoke(scope, BEN)
+    yield "set", lambda s: s.governing.set(scope, title="mine")
+    yield "search in", lambda s: s.search("harbour", scopes=[scope])
+    yield "symbol in", lambda s: s.symbol("harbour", scopes=[scope])
+
+
+def searches(words: str, then: Instant) -> Iterator[Question]:
+    for pins in (Pins(), Pins(as_of=then), Pins(recorded_as_of=then)):
+        for limit in (1, 3, 200):
+            yield "search", lambda s, p=pins, n=limit: s.search(words, pins=p, limit=n)  # type: ignore[misc]
+            yield "symbol", lambda s, p=pins, n=limit: s.symbol(words, pins=p, limit=n)  # type: ignore[misc]
+    yield "tagged", lambda s: s.search(words, filters=Filters(tags=("old",)))
+    yield "located", lambda s: s.symbol(words, filters=Filters(path="src-project-hidden/*"))
+    yield "cursor", lambda s: s.search(words, limit=1, cursor=s.search(words, limit=1).cursor)
+
+
+def of_all() -> Iterator[Question]:
+    yield "scopes", lambda s: s.scopes()
+    yield "suspects", lambda s: s.suspects()
+    yield "conflicts", lambda s: s.conflicts()
+    yield "damages", lambda s: s.damages()
+    yield "index_state", lambda s: s.index_state()
+    yield "capabilities", lambda s: s.capabilities()
+    yield "status", status
+    yield "changes", lambda s: list(Feed(s.store, s.authority).since(Cursor(None)))
+    yield "changes at the end", lambda s: str(Feed(s.store, s.authority).now())
+    yield "verify", lambda s: verify(s.store, installed_registry(), s.authority)
+    yield "view", lambda s: list(files(View(s, Pins()).root(), ""))
+    yield "thread", lambda s: StoreLedger(s, "hidden", Settings()).log()
+    yield "undo the last", lambda s: undo(s.store, BEN)
+
+
+def files(folder: Directory, path: str) -> Iterator[tuple[str, str]]:
+    """All of a virtual folder, with the bytes of the small files."""
+    for name, node in folder.entries().items():
+        if isinstance(node, Directory):
+            yield from files(node, f"{path}/{name}")
+        else:
+            yield f"{path}/{name}", node.read().decode() if isinstance(node, File) else str(node)
+
+
+def questions(world: World, words: str, then: Instant) -> Iterator[tuple[str, Any]]:
+    for ident in world.ids():
+        yield from ((f"{name} {ident}", question) for name, question in about(ident))
+    for scope in (*FORBIDDEN, OPEN, "project:nowhere"):
+        yield from ((f"{name} {scope}", question) for name, question in of_scope(scope))
+    for text in (words, *WORDS):
+        yield from ((f"{name} {text}", question) for name, question in searches(text, then))
+    yield from of_all()
+
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join), min_size=2, max_size=3
+)
+
+
+@settings(
+    max_examples=2,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(texts=TEXTS, words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=3).map(" ".join))
+def test_forbidden_scopes_change_no_byte_of_any_answer(
+    empty_store: Path, tmp_path_factory: pytest.TempPathFactory, texts: list[str], words: str
+) -> None:
+    base = tmp_path_factory.mktemp("world")
+    shutil.copytree(empty_store, base / "store")
+    world = World(Workplace.at(base / "store"))
+    world.fill(texts, base)
+    then = Instant((START.microseconds + world.place.clock.time.microseconds) // 2)
+    asked = dict(questions(world, words, then))
+    assert len(asked) > 1000
+    world.place.session.flush_indexes()
+    session = world.ben()
+    with_them = {name: answered(session, question) for name, question in asked.items()}
+    session.close()
+    world.without_what_is_forbidden()
+    world.place.session.flush_indexes()
+    session = world.ben()
+    try:
+        for name, question in asked.items():
+            assert (name, answered(session, question)) == (name, with_them[name])
+    finally:
+        session.close()
+        world.place.close()
+    assert any(b'"results": [{' in answer for answer in with_them.values())
