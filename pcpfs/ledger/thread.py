@@ -46,6 +46,9 @@ class Thread:
         Where something that is kept turns out to be damaged, or another process replaced it
         meanwhile, it is made again, at last in memory.
         """
+        if not self.log.is_readable():  # what is kept is of those who may read it
+            self._start_over()
+            return question(self._views)
         for remedy in (self._catch_up, self._repair):
             try:
                 remedy()

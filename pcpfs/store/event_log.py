@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pcpfs.errors import Corrupt, PcpfsError, Unavailable
 from pcpfs.model.answers import Pins
+from pcpfs.model.grants import READ
 from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -62,6 +63,10 @@ class EventLog:
         latest = "".join(latest_events(catalog, self._namespace))
         digest = hashlib.sha256(latest.encode()).hexdigest()
         return f"{catalog.meta('catalog_id')} {catalog.generation} {digest[:32]}"
+
+    def is_readable(self) -> bool:
+        """Whether the session's principal may read the scope; else there is nothing here."""
+        return self._session.authority.may(READ, self._namespace)
 
     def is_there(self) -> bool:
         """Whether any event was ever taken in."""
@@ -136,7 +141,7 @@ class EventLog:
         return self._session.reader(Pins()).catalog
 
     def _catalog(self) -> Catalog:
-        return self._session.store.catalog
+        return self._session.authority.catalog
 
     def _bytes(self, place: Place) -> bytes | None:
         try:

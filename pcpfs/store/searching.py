@@ -9,6 +9,7 @@ from itertools import product
 from pcpfs.errors import Corrupt, NotFound, UsageError
 from pcpfs.machine import user_secret
 from pcpfs.model.answers import Pins, SearchAnswer
+from pcpfs.model.grants import READ
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import MODES, Filters
 from pcpfs.ports import Progress
@@ -115,7 +116,8 @@ class Searching:
         """How many documents a search in these scopes would have to take in first."""
         self.store.refresh()
         catalog = self.store.catalog
-        needed = product(scopes, (0,) if pins == NOW else (0, 1))
+        readable = [scope for scope in scopes if self._authority.may(READ, scope)]
+        needed = product(readable, (0,) if pins == NOW else (0, 1))
         return sum(self._indexes.backlog(catalog, scope, past) for scope, past in needed)
 
     def flush(self, progress: Progress | None = None) -> None:
@@ -129,6 +131,8 @@ class Searching:
     def indexed_keys(self, scope: str, past: int) -> set[str]:
         """The documents that a search in a scope can find, by key."""
         keys: set[str] = set()
+        if not self._authority.may(READ, scope):
+            return keys
         self.store.refresh()
         for index in self._indexes.readers(self.store.catalog, scope, past):
             table = index.documents()

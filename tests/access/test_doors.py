@@ -17,12 +17,11 @@ from pcpfs.errors import PcpfsError
 from pcpfs.ledger import Settings, StoreLedger
 from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
+from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.status import status
 from pcpfs.sources.verify import verify
 from pcpfs.store.feed import Cursor, Feed
-from pcpfs.store.ingest import EventDraft
-from pcpfs.store.search_request import Filters
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
 from pcpfs.view.nodes import Directory, File
@@ -56,6 +55,10 @@ def about(given: str) -> Iterator[Question]:
     yield "frames_of", lambda s: s.frames_of(given)
     yield "log", lambda s: s.log(given)
     yield "diff", lambda s: s.diff(given)
+    yield "related", lambda s: s.related(given, depth=3).items
+    yield "bundle", lambda s: s.bundle([given], PROJECTIONS)
+    yield "history", lambda s: s.history(given, limit=1)
+    yield "close", lambda s: s.close_at(given, START, "over")
     yield "revise", lambda s: s.revise(given, draft("x\n"), branch=given)
     yield "resolve_conflict", lambda s: s.resolve_conflict(given, draft("x\n"))
     yield "tombstone", lambda s: s.tombstone(given, "over")
@@ -75,6 +78,8 @@ def of_scope(scope: str) -> Iterator[Question]:
     yield "set", lambda s: s.governing.set(scope, title="mine")
     yield "search in", lambda s: s.search("harbour", scopes=[scope])
     yield "symbol in", lambda s: s.symbol("harbour", scopes=[scope])
+    yield "backlog", lambda s: s.index_backlog([scope])
+    yield "keys", lambda s: s.indexed_keys(scope, 0)
 
 
 def searches(words: str, then: Instant) -> Iterator[Question]:
@@ -82,6 +87,8 @@ def searches(words: str, then: Instant) -> Iterator[Question]:
         for limit in (1, 3, 200):
             yield "search", lambda s, p=pins, n=limit: s.search(words, pins=p, limit=n)  # type: ignore[misc]
             yield "symbol", lambda s, p=pins, n=limit: s.symbol(words, pins=p, limit=n)  # type: ignore[misc]
+    for mode in MODES:
+        yield mode, lambda s, m=mode: s.search(words, mode=m)  # type: ignore[misc]
     yield "tagged", lambda s: s.search(words, filters=Filters(tags=("old",)))
     yield "located", lambda s: s.symbol(words, filters=Filters(path="src-project-hidden/*"))
     yield "cursor", lambda s: s.search(words, limit=1, cursor=s.search(words, limit=1).cursor)
@@ -89,6 +96,7 @@ def searches(words: str, then: Instant) -> Iterator[Question]:
 
 def of_all() -> Iterator[Question]:
     yield "scopes", lambda s: s.scopes()
+    yield "suppressed", lambda s: s.suppressed("a task")
     yield "suspects", lambda s: s.suspects()
     yield "conflicts", lambda s: s.conflicts()
     yield "damages", lambda s: s.damages()

@@ -9,8 +9,8 @@ import pytest
 from pcpfs.errors import NotFound, NotPermitted, UsageError
 from pcpfs.model.grants import LOCAL_MODEL, PERMISSIONS
 from pcpfs.model.pages import Principal
+from pcpfs.model.requests import EventDraft
 from pcpfs.sources.service import Sources
-from pcpfs.store.ingest import EventDraft
 from pcpfs.store.remote import pull, push
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo

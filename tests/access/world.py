@@ -11,9 +11,9 @@ from pathlib import Path
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.requests import EventDraft
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.ingest import EventDraft
 from pcpfs.store.session import Session
 from tests.store.workplace import ANNA, Workplace
 
@@ -65,6 +65,7 @@ class World:
         for scope, ids in ((OPEN, self.open_ids), (TALK, self.hidden_ids)):
             drafts = [EventDraft(f"harbour {n}".encode(), "text/plain") for n in range(3)]
             ids += [e.page_id for e in session.ingest(scope, drafts)]
+        session.suppress("a task", [self.open_ids[0], self.hidden_ids[0]], "not now")
         session.link(self.open_ids[0], "depends_on", self.hidden_ids[0])
         session.link(self.hidden_ids[0], "depends_on", self.open_ids[0])
         frames = [hit.frame_id for hit in session.symbol("harbour").results if hit.frame_id]
