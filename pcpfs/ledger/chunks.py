@@ -155,8 +155,9 @@ class Draft:
     columns: Columns = field(default_factory=Columns)
     lengths: array[int] = field(default_factory=lambda: array("I"))
     lines: bytearray = field(default_factory=bytearray)
-    _shut: dict[str, bytes] = field(default_factory=dict)
-    _open: dict[str, dict[str, Postings]] = field(default_factory=dict)
+    _buckets: dict[str, bytes] = field(default_factory=dict)
+    _new: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    """Positions and counts by key, of what is in no bucket yet."""
 
     @classmethod
     def of(cls, start: int, parts: Parts) -> Draft:
@@ -169,7 +170,7 @@ class Draft:
             draft.columns.number(goal)
         draft.lengths.frombytes(raw.pop(LENGTHS))
         draft.lines += raw.pop(LINES)
-        draft._shut = raw
+        draft._buckets = raw
         return draft
 
     @property
@@ -179,10 +180,13 @@ class Draft:
     def add(self, line: Line, words: Words) -> None:
         position = self.end
         counts, others = keys_of(words, line.found.entry)
-        for key, count in counts.items():
-            self._postings(key).add(position, count)
-        for key in others:
-            self._postings(key).add(position, 1)
+        for key, count in (*counts.items(), *((key, 1) for key in others)):
+            held = self._new.get(key)
+            if held is None:
+                self._new[key] = [position], [count]
+            else:
+                held[0].append(position)
+                held[1].append(count)
         self.columns.add(line.found.entry)
         self.lengths.append(sum(counts.values()))
         self.lines += line.key
@@ -193,21 +197,27 @@ class Draft:
         found[LENGTHS] = self.lengths.tobytes()
         found[NAMES] = json.dumps(list(self.columns.names)).encode()
         found[LINES] = bytes(self.lines)
-        self._shut |= {bucket: _closed(held) for bucket, held in self._open.items()}
+        self._sort_in()
         for number in range(BUCKETS):
             bucket = f"{number:02x}"
-            found[bucket] = self._shut.get(bucket, _EMPTY)
+            found[bucket] = self._buckets.get(bucket, _EMPTY)
         return found
 
-    def _postings(self, key: str) -> Postings:
-        bucket = bucket_of(key)
-        held = self._open.get(bucket)
-        if held is None:
-            held = self._open[bucket] = _opened(self._shut.pop(bucket, _EMPTY))
-        found = held.get(key)
-        if found is None:
-            found = held[key] = Postings()
-        return found
+    def _sort_in(self) -> None:
+        """Put what is new into its buckets."""
+        new: dict[str, list[str]] = {}
+        for key in self._new:
+            new.setdefault(bucket_of(key), []).append(key)
+        for bucket, keys in new.items():
+            held = _opened(self._buckets.get(bucket, _EMPTY))
+            for key in keys:
+                postings = held.setdefault(key, Postings())
+                for column, values in zip(
+                    (postings.positions, postings.counts), self._new[key], strict=True
+                ):
+                    column.extend(values)
+            self._buckets[bucket] = _closed(held)
+        self._new.clear()
 
 
 def columns_of(chunks: Iterable[Parts]) -> tuple[Columns, array[int]]:

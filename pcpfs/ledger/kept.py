@@ -89,6 +89,10 @@ class Kept(Corpus):
         return self._lines[number]
 
 
+LITTLE = 4
+"""So many new segments are taken in before somebody asks; more wait for the first question."""
+
+
 class Keeper:
     """Brings what is kept of one thread up to date with the store. Whoever calls holds the lock."""
 
@@ -101,7 +105,7 @@ class Keeper:
     def caught_up(self, state: State | None, stamp: str) -> State:
         """The state that belongs to a stamp, kept."""
         segments, withdrawn = self._log.segments(), self._log.withdrawn()
-        told = set() if state is None else self._told(state)
+        told = self._told(state)
         new = [segment for segment in segments if segment not in told]
         out = digest("\n".join(withdrawn).encode())
         goes_on_from = (
@@ -128,9 +132,13 @@ class Keeper:
         found = in_order(placed(event) for event in events if event is not None)
         return found, None not in events and all(one.is_whole for one in found)
 
-    def _told(self, state: State) -> set[str]:
+    def is_little_behind(self, state: State | None) -> bool:
+        """Whether catching up reads a few segments only."""
+        return len(self._log.segments().keys() - self._told(state)) <= LITTLE
+
+    def _told(self, state: State | None) -> set[str]:
         try:
-            return self._shelf.told(state)
+            return set() if state is None else self._shelf.told(state)
         except Corrupt:
             return set()
 

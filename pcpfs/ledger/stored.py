@@ -20,6 +20,10 @@ from pcpfs.model.answers import Written
 from pcpfs.model.context import ContextEntry, ContextProjection, LedgerPage, Reflection
 from pcpfs.store.session import Session
 
+MANY = 1000
+"""After so many entries what is kept of the thread is extended, so that no question pays for all
+of them."""
+
 Answer = TypeVar("Answer")
 Waiting = tuple[ContextEntry, "asyncio.Future[Written]"]
 
@@ -33,6 +37,7 @@ class StoreLedger:
         self._settings = settings or Settings()
         self._thread = Thread(session, namespace_of(thread_id), self._settings)
         self._waiting: list[Waiting] = []
+        self._unkept = 0
 
     async def ingest(self, entry: ContextEntry) -> Written:
         """The final ids. `created` is false where the entry's key was known."""
@@ -46,7 +51,12 @@ class StoreLedger:
     def ingest_all(self, entries: Sequence[ContextEntry]) -> tuple[Written, ...]:
         """Many entries in this order, in one commit; all or nothing."""
         scope = namespace_of(self.thread_id)
-        return self._session.ingest(scope, [event_of(entry) for entry in entries])
+        written = self._session.ingest(scope, [event_of(entry) for entry in entries])
+        self._unkept += len(entries)
+        if self._unkept >= MANY:
+            self._unkept = 0
+            self._thread.keep_up()
+        return written
 
     async def project(
         self,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
 
-from pcpfs.errors import Busy, Corrupt, ReadOnly, StorageFull, Unavailable
+from pcpfs.errors import Busy, Corrupt, PcpfsError, ReadOnly, StorageFull, Unavailable
 from pcpfs.ledger.chunks import CHUNK
 from pcpfs.ledger.kept import Keeper, Kept, can_be_used
 from pcpfs.ledger.shelf import Shelf, State
@@ -19,6 +20,8 @@ from pcpfs.store.event_log import EventLog
 from pcpfs.store.session import Session
 
 LEDGER_LOCK = "ledger-lock"
+
+_log = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
@@ -57,6 +60,18 @@ class Thread:
                 continue
         self._start_over()
         return question(self._views)
+
+    def keep_up(self) -> None:
+        """Take in the little that is new before somebody asks. If that cannot be done now, the next
+        question does it."""
+        stamp = self.log.stamp()
+        try:
+            with self._store.disk.lock(self._store.local_folder / LEDGER_LOCK, 0):
+                found = self._shelf.state()
+                if self._keeper.is_little_behind(found):
+                    self._caught_up(found, stamp)
+        except PcpfsError as error:
+            _log.debug("what is kept of a thread stays behind: %s", error.message)
 
     def _catch_up(self) -> None:
         stamp = self.log.stamp()

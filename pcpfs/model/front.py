@@ -65,7 +65,9 @@ def _plain(value: str) -> str:
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1]
-    return "".join(char for char in value if char.isprintable())[:_LONGEST_TITLE].strip()
+    if not value.isprintable():
+        value = "".join(char for char in value if char.isprintable())
+    return value[:_LONGEST_TITLE].strip()
 
 
 def _first_line(lines: list[str]) -> str | None:

@@ -37,9 +37,19 @@ class _WithoutChance(LedgerContract):
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
-def test_every_mutant_is_found(mutant: type[Faithful]) -> None:
-    assert broken_promises(_WithoutChance(), Mutated.of(MemoryBackend, mutant))
+def test_every_mutant_is_caught_by_exactly_its_test(mutant: type[Faithful]) -> None:
+    found = broken_promises(_WithoutChance(), Mutated.of(MemoryBackend, mutant))
+    assert found == [mutant.caught_by]
 
 
 def test_a_right_ledger_breaks_no_promise() -> None:
     assert broken_promises(_WithoutChance(), Mutated.of(MemoryBackend, Faithful)) == []
+
+
+def test_the_mutants_that_the_specification_names_are_there_and_every_test_has_one() -> None:
+    names = {mutant.__name__ for mutant in MUTANTS}
+    named = {"LosesOneInACrash", "ExceedsTheBudgetByOne", "LeaksAcrossGoals", "Reorders"}
+    assert named <= names
+    tests = {name for name in dir(_WithoutChance) if name.startswith("test_")}
+    without = tests - {mutant.caught_by for mutant in MUTANTS}
+    assert without == {"test_no_text_reaches_another_goal"}

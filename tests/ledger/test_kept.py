@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pcpfs.ledger import ContextEntry, Settings
+from pcpfs.ledger import ContextEntry, Settings, StoreLedger
 from pcpfs.ledger.events import event_of
+from pcpfs.ledger.thread import LEDGER_LOCK
 from pcpfs.model.instants import Instant
 from tests.events.test_segments import cloned, pull
 from tests.ledger.threads import answers, files_of, folder_of, in_full, kept
@@ -273,6 +275,40 @@ def test_chunks_that_are_no_longer_needed_go(place: Workplace) -> None:
         place.session.tombstone(page, "mistaken")
     agrees(place)
     assert {file.name for file in files_of(place)} == {"state", "told", "0"}
+
+
+def test_what_is_little_is_taken_in_before_somebody_asks(place: Workplace) -> None:
+    ingest(place, *map(entry, range(6)))
+    kept(place).keep_up()
+    before = stamps(place)
+    agrees(place)
+    assert stamps(place) == before
+    for number in range(10, 16):
+        ingest(place, entry(number))
+    kept(place).keep_up()  # more segments than a writer wants to wait for
+    assert stamps(place) == before
+    agrees(place)
+
+
+def test_keeping_up_waits_for_nobody_and_fails_for_nothing(place: Workplace) -> None:
+    ingest(place, entry(1))
+    with place.store.disk.lock(place.store.local_folder / LEDGER_LOCK, 0):
+        kept(place).keep_up()
+    assert not (place.path / ".pcpfs" / "ledger").exists()
+    (place.path / ".pcpfs" / "ledger").write_text("not a folder")
+    kept(place).keep_up()
+    agrees(place)
+
+
+def test_many_entries_are_kept_by_their_writer(place: Workplace) -> None:
+    ledger = StoreLedger(place.session, "t")
+    ledger.ingest_all([entry(n, "x") for n in range(999)])
+    assert not (place.path / ".pcpfs" / "ledger").exists()
+    asyncio.run(ledger.ingest(entry(999, "y")))
+    before = stamps(place)
+    view = asyncio.run(StoreLedger(place.session, "t").project("y", 1))
+    assert ([shown.content for shown in view.entries], view.total_entries) == (["y"], 1000)
+    assert stamps(place) == before
 
 
 def test_recency_is_kept_too(place: Workplace) -> None:
