@@ -21,6 +21,7 @@ from pcpfs.ledger import ContextEntry, MemoryLedger, Settings
 
 OURS = Path(__file__).parent / "sessions"
 UNITS = ("session", "turn")
+VERSIONS = ("v1_keyword", "v2_bm25")
 EVERYTHING = 1 << 40
 
 
@@ -94,14 +95,21 @@ def _place(held: Sequence[frozenset[str]]) -> tuple[float, float, float]:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ledger_recall", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", default=OURS, help="JSON files")
+    parser.add_argument("folder", type=Path, nargs="?", default=OURS, help="JSON files, or one")
     parser.add_argument("--unit", choices=UNITS, default="session")
     parser.add_argument("--half-life", type=float, metavar="DAYS")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    found = list(conversations(given.folder))
-    for version in ("v1_keyword", "v2_bm25"):
-        score = measured(found, given.unit, Settings(version, half_life_days=given.half_life))
+    try:
+        found = list(conversations(given.folder))
+        scores = [
+            measured(found, given.unit, Settings(version, half_life_days=given.half_life))
+            for version in VERSIONS
+        ]
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for score in scores:
         if given.json:
             print(json.dumps(asdict(score)))
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.dialogues import conversations
+from benchmarks.dialogues import NotDialogues, conversations
 from benchmarks.ledger_recall import OURS, main, measured
 from pcpfs.ledger import Settings
 
@@ -72,3 +72,50 @@ def test_files_without_questions_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"a": 1}')
     with pytest.raises(ValueError, match="no questions"):
         measured(conversations(tmp_path))
+
+
+SHAPES = OURS.parent / "shapes"
+
+
+def test_published_shapes_are_read_and_measured() -> None:
+    (long,) = conversations(SHAPES / "locomo.json")
+    assert [len(session.turns) for session in long.sessions] == [2, 2]
+    assert "heron" in long.sessions[1].turns[0].text
+    assert [sorted(q.evidence) for q in long.questions] == [["D2:2"], ["D2:1"], ["D1:1", "D2:2"]]
+    one, without = conversations(SHAPES / "longmemeval.json")
+    assert [str(session.date) for session in one.sessions][:2] == [
+        "2023-05-20T02:21:00Z",
+        "2023-05-22T18:03:00Z",
+    ]
+    assert [sorted(question.evidence) for question in one.questions] == [["1:0"]]
+    assert without.questions == ()
+    for unit, count in (("session", 6), ("turn", 11)):
+        score = measured(conversations(SHAPES), unit)
+        assert (score.questions, score.entries) == (4, count)
+        assert (score.recall_at_5, score.recall_at_10) == (1.0, 1.0)
+
+
+def test_lines_of_json_are_read_like_a_list(tmp_path: Path) -> None:
+    values = json.loads((SHAPES / "longmemeval.json").read_text())
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, values)) + "\n\n")
+    assert [len(found.questions) for found in conversations(tmp_path)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"sessions": [{"turns": []}]}',
+        '{"haystack_sessions": [[]], "haystack_dates": [], "haystack_session_ids": []}',
+        '{"sessions": [{"date": "soon", "turns": []}]}',
+        "{",
+    ],
+)
+def test_a_file_in_another_shape_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "data.json"
+    file.write_text(text)
+    with pytest.raises(NotDialogues, match=r"data\.json"):
+        list(conversations(file))
+    assert main([str(file)]) == 2
+    assert "data.json" in capsys.readouterr().err
