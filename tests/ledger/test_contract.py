@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from pcpfs_conformance.ledger import LedgerBackend, LedgerContract, broken_promises
-from pcpfs_conformance.ledger_mutants import MUTANTS, Faithful, Mutated
+from pcpfs_conformance.ledger_faithful import Faithful, Mutated
+from pcpfs_conformance.ledger_mutants import MUTANTS
 
 from tests.ledger.backends import MemoryBackend, StoreBackend
 
