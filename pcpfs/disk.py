@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -215,13 +215,13 @@ class Disk:
                 self._delete(path)
             return len(litter)
 
-    def batch(self, staging: AnyPath) -> Batch:
+    def batch(self, staging: AnyPath | None = None) -> Batch:
         """Collect many writes that become durable together; see `Batch`.
 
-        `staging` is a folder on the same file system for unfinished files; made if missing, and
-        worth a `sweep` at start.
+        `staging` (else that of this disk) is a folder on the same file system for unfinished
+        files; made if missing, and worth a `sweep` at start.
         """
-        return Batch(self, _litter(os.fspath(staging)))
+        return Batch(self, _litter(os.fspath(staging or self.staging or ".")))
 
     @contextmanager
     def lock(self, path: AnyPath, wait_seconds: float = 30.0) -> Iterator[None]:
@@ -301,11 +301,15 @@ class Disk:
         self.calls.remove_folder(path)
 
 
+Guard = Callable[[], bool]
+"""Whether a file may still be put in place; asked right before it is."""
+
+
 @dataclass(slots=True)
 class _Stage:
     """What may appear once the stages before it are durable."""
 
-    puts: list[tuple[str, str]] = field(default_factory=list)
+    puts: list[tuple[str, str, Guard | None]] = field(default_factory=list)
     present: list[str] = field(default_factory=list)
     removals: list[str] = field(default_factory=list)
 
@@ -317,9 +321,11 @@ class Batch:
     happened. At the end the files are synced under temporary names, then renamed stage by stage:
     whatever `barrier` separates is durable before the later part appears. A crash in between
     leaves whole files of some earlier stages and of a part of one stage.
+
+    `refused` names, after the end, what its guard did not let pass.
     """
 
-    __slots__ = ("_count", "_disk", "_folder", "_known", "_stages", "_touched")
+    __slots__ = ("_count", "_disk", "_folder", "_known", "_stages", "_touched", "refused")
 
     def __init__(self, disk: Disk, folder: str) -> None:
         self._disk = disk
@@ -328,8 +334,9 @@ class Batch:
         self._count = 0
         self._known: set[str] = set()
         self._touched: dict[str, None] = {}
+        self.refused: set[str] = set()
 
-    def write(self, path: AnyPath, data: Bytes) -> None:
+    def write(self, path: AnyPath, data: Bytes, guard: Guard | None = None) -> None:
         """Put a file in place, new or instead of the old one."""
         unfinished = f"{self._folder}/{self._count}"
         try:
@@ -337,7 +344,7 @@ class Batch:
         except OSError as error:
             raise translation(error, path) from error
         self._count += 1
-        self._stages[-1].puts.append((unfinished, os.fspath(path)))
+        self._stages[-1].puts.append((unfinished, os.fspath(path), guard))
 
     def write_once(self, path: AnyPath, data: Bytes) -> None:
         """Put an immutable file in place, unless one of that size is there."""
@@ -375,7 +382,7 @@ class Batch:
                 self._disk._delete(self._folder)
 
     def _commit(self) -> None:
-        written = [name for stage in self._stages for name, _ in stage.puts]
+        written = [name for stage in self._stages for name, _, _ in stage.puts]
         present = [name for stage in self._stages for name in stage.present]
         together = len(written) + len(present) >= self._disk.sync_all_from
         if not (together and self._disk.calls.sync_all(self._folder)):
@@ -389,7 +396,10 @@ class Batch:
 
     def _appear(self, stage: _Stage) -> None:
         calls = self._disk.calls
-        for unfinished, name in stage.puts:
+        for unfinished, name, guard in stage.puts:
+            if guard is not None and not guard():
+                self.refused.add(name)
+                continue
             folder = _parent(name)
             if folder not in self._known:
                 self._touched.update((above, None) for above in self._disk._ensure(folder))

@@ -142,9 +142,9 @@ class Junctions(Repository):
                 file.write_bytes(text)
             return self._process().attempt("merge-file", "-p", "-q", *map(str, files))[1]
 
-    def name_of(self, content: bytes) -> ObjectId | None:
-        """The blob that has this content."""
-        head = self.head()
+    def name_of(self, content: bytes, like: CommitId | None = None) -> ObjectId | None:
+        """The blob that has this content; `like` a commit at hand, else HEAD, it is named."""
+        head = like or self.head()
         return blob_of("sha256" if head and len(head) == 64 else "sha1", content)
 
     def contents(self, blobs: Sequence[ObjectId | None]) -> Iterator[bytes | None]:

@@ -101,6 +101,21 @@ class Repository:
         out = self._process().run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below)
         return [_tree_entry(line) for line in out.split(b"\0")[:-1]]
 
+    def files_of(self, commit: CommitId) -> Iterator[tuple[str, ObjectId]]:
+        """The same one by one, as path and blob: a whole tree does not go through memory."""
+        with self._process().start("ls-tree", "-r", "-z", "--full-tree", commit) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            rest = b""
+            while chunk := process.stdout.read(_CHUNK):
+                *lines, rest = (rest + chunk).split(b"\0")
+                for line in lines:
+                    about, _, path = line.partition(b"\t")
+                    yield os.fsdecode(path), ObjectId(about.rpartition(b" ")[2].decode())
+            messages = process.stderr.read()
+        if process.returncode != 0:
+            raise failure(("ls-tree",), messages)
+
     def blobs_at(self, commit: CommitId, paths: Sequence[str]) -> list[ObjectId | None]:
         """The blob of each path in a commit, in their order; None where there is none."""
         plain = [path for path in paths if "\n" not in path]
@@ -151,6 +166,8 @@ class Repository:
         name = os.fsdecode(ref.strip())
         return Head(name or None, CommitId(commit.decode().strip()) if commit.strip() else None)
 
+
+_CHUNK = 1 << 20
 
 RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 

@@ -94,6 +94,7 @@ class Git(Junctions):
                 f"`git {waiting} --abort`, and try again"
             )
         wanted = [(checked(path), content) for path, content in changes]
+        wanted.sort(key=lambda change: change[1] is not None)  # a file may make room for a folder
         text = CommitText(message, at, author or self.identity, self.identity)
         for _ in range(_ATTEMPTS):
             before = self._head()

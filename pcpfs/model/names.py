@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Self
 from urllib.parse import quote, unquote
 
@@ -75,6 +76,7 @@ def is_scope_folder(name: str) -> bool:
     return ":" not in name and _is_canonical(name)
 
 
+@lru_cache(4096)
 def _is_canonical(text: str) -> bool:
     parts = text.split(":")
     return all(_PART.fullmatch(part) and _encode_part(_decode_part(part)) == part for part in parts)

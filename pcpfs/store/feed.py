@@ -133,6 +133,29 @@ class Feed:
                 cursor = Cursor.parse(entry.cursor)
                 left -= 1
 
+    def last(self, count: int) -> Iterator[FeedEntry]:
+        """The latest changes, newest first, at most so many. Each has the cursor that it has when
+        one reads from the beginning to here."""
+        self._store.refresh()
+        stands = self._stands()
+        if stands is None:
+            return
+        way = Cursor(None, stands)
+        for number, row in enumerate(self._newest(way, count)):
+            at = replace(way, turn=row.turn, change=row.change) if number else Cursor(stands)
+            yield self._entry(row, at, stands)
+
+    def _newest(self, way: Cursor, count: int) -> list[_Row]:
+        with self._catalog.snapshot():
+            found = self._catalog.query(
+                "SELECT turn, change_id, scope, page_id FROM change "
+                "WHERE change_id NOT IN (SELECT value FROM json_each(?)) "
+                "ORDER BY turn DESC, change_id DESC LIMIT ?",
+                (_json(self._uncommitted()), count),
+            )
+            rows = [*map(_row, found), *self._damaged(way, None)]
+        return sorted(rows, reverse=True)[:count]
+
     def _way(self, cursor: Cursor) -> Cursor | None:
         """The cursor with the commit that it leads to; None where it has arrived."""
         if cursor.target is not None:
@@ -177,11 +200,7 @@ class Feed:
                     *(_json(without), limit + 1 if limit >= 0 else -1),
                 ),
             )
-            rows = [
-                _Row(turn, ChangeId(change), Namespace(scope), page and PageId(page))
-                for turn, change, scope, page in found
-            ]
-            return sorted([*rows, *self._damaged(way, among)])
+            return sorted([*map(_row, found), *self._damaged(way, among)])
 
     def _damaged(self, way: Cursor, among: Set[str] | None) -> Iterator[_Row]:
         """Changes of pages that the catalog had to leave out: git has them as they were."""
@@ -255,6 +274,11 @@ class Feed:
         if raw is None:
             raise Corrupt(f"{path} is damaged, and git has it no more; see pcpfs fsck", path=path)
         return Change.decode(raw, path)
+
+
+def _row(found: tuple[int, str, str, str | None]) -> _Row:
+    turn, change, scope, page = found
+    return _Row(turn, ChangeId(change), Namespace(scope), PageId(page) if page else None)
 
 
 def _change_of(path: str) -> ChangeId | None:

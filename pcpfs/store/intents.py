@@ -13,16 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from pcpfs.errors import PcpfsError, Unavailable
 from pcpfs.git import CommitId, Content, Person
 from pcpfs.git.refs import stash
-from pcpfs.model.ids import PageId
+from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.store import layout
 from pcpfs.store.event_segments import refold_segments
-from pcpfs.store.local import Position
-from pcpfs.store.tree import LAY_ALL_ANEW, NOTHING_SEEN, Seen
+from pcpfs.store.local import Base, Position
+from pcpfs.store.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, refold
 
 INTENT = "intent.json"
@@ -44,7 +45,8 @@ class Intent:
 
     `paths` are all files that are to be committed. Of those that were not there before, `last` are
     the ones that count (changes, segments, generated files), with their content, and `new` mean
-    nothing without them. Earlier parts of a large operation are files of their own.
+    nothing without them. `bases` are the files of `tree/` from which it takes what it writes.
+    Earlier parts of a large operation are files of their own.
     """
 
     subject: str
@@ -53,9 +55,10 @@ class Intent:
     paths: tuple[str, ...]
     new: tuple[str, ...] = ()
     last: Mapping[str, str] = field(default_factory=dict)
+    bases: Mapping[str, Base] = field(default_factory=dict)
 
     def write(self, shop: Workshop) -> None:
-        rest = {"new": self.new, "last": self.last}
+        rest = {"new": self.new, "last": self.last, "bases": [*self.bases.values()]}
         _put(shop, INTENT, [self.subject, self.trailers, self.actor, self.paths, rest])
 
     def keep_part(self, shop: Workshop, number: int) -> None:
@@ -89,7 +92,14 @@ class Intent:
             tuple(map(str, paths)),
             tuple(map(str, more.get("new", ()))),
             {str(path): str(text) for path, text in more.get("last", {}).items()},
+            {base.path: base for base in map(_base, more.get("bases", ()))},
         )
+
+
+def _base(words: Sequence[Any]) -> Base:
+    path, page, digest, revision, before = words
+    known = tuple(map(RevisionId, before))
+    return Base(path, PageId(page), Digest(digest), RevisionId(revision), known)
 
 
 def forget(shop: Workshop) -> None:
@@ -149,6 +159,7 @@ def _commit(
 def recover(shop: Workshop, intent: Intent, at: Instant) -> Committed:
     """Finish what a crashed transaction had acknowledged, or take it back if it had nothing. Only
     under the writer lock."""
+    bases = intent.bases if _is_acknowledged(shop, intent) else {}
     paths = settled(shop, intent)
     there = {path: raw for path in paths if (raw := _content(shop, path)) is not None}
     pages = {found[1]: found[0] for path in intent.paths if (found := layout.page_of(path))}
@@ -156,9 +167,8 @@ def recover(shop: Workshop, intent: Intent, at: Instant) -> Committed:
     with shop.catalog.writing():
         refold_segments(shop, intent.paths)
         claims = refold(shop, pages.items(), scopes)
-    return conclude(
-        shop, intent, there, list(pages), claims=claims, at=at, again=True, seen=LAY_ALL_ANEW
-    )
+    seen = Seen(bases, anew=None)
+    return conclude(shop, intent, there, list(pages), claims=claims, at=at, again=True, seen=seen)
 
 
 def settled(shop: Workshop, intent: Intent) -> tuple[str, ...]:

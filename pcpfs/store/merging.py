@@ -17,6 +17,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
 from pcpfs.store.config import generated_files
+from pcpfs.store.fresh_clone import checked_out, every_page
 from pcpfs.store.judging import (
     OPERATION,
     Judge,
@@ -82,11 +83,13 @@ class Settling:
         before = self._known(local.settled())
         restoring = Restoring(self.shop)
         restored = restoring.put_in_place(restoring.mistakes(before, head))
-        changed = git.diff_tree(before, head)
-        candidates = {c.path for c in changed if kind_of(c.path) is Kind.TREE}
         judge = self._judge_of_history(before, head)
-        touched = {c.path for c in changed} | set(restored)
-        laid, edits = self._lay(touched, restored, candidates, judge)
+        if before is None:
+            touched, (candidates, pages) = set(restored), checked_out(self.shop, head)
+        else:
+            touched = {c.path for c in git.diff_tree(before, head)} | set(restored)
+            candidates, pages = {path for path in touched if kind_of(path) is Kind.TREE}, set()
+        laid, edits = self._lay(touched, restored, candidates, judge, pages)
         wanted = {**restored, **self._tree(laid, candidates, edits)}
         self._keep_dropped(self._since(before, head), head, judge.persons, wanted)
         self._keep_rebased(before, head, wanted)
@@ -168,18 +171,24 @@ class Settling:
         catch_up(self.shop)
 
     def _lay(
-        self, touched: Iterable[str], stale: Iterable[str], candidates: set[str], judge: Judge
+        self,
+        touched: Iterable[str],
+        stale: Iterable[str],
+        candidates: set[str],
+        judge: Judge,
+        more: set[PageId] | None = None,
     ) -> tuple[Laid, tuple[str, ...]]:
-        """Fold what is stale, look at what git did to `tree/`, and lay the pages touched."""
+        """Fold what is stale, look at what git did to `tree/`, and lay the pages touched, and
+        `more` (else, in a clone that is new to us, all)."""
         catalog, tree = self.shop.catalog, self.shop.tree
         claims = {*self._fold(stale), *claims_at(candidates)}
-        pages = {of[1] for path in touched if (of := layout.page_of(path))}
+        if more is None:
+            more = every_page(self.shop) if tree.local.settled() is None else set()
+        pages = more | {of[1] for path in touched if (of := layout.page_of(path))}
         pages |= {base.page_id for path in candidates if (base := tree.local.base(path))}
         for scope, claim in claims:
             rows = catalog.pages("scope = ? AND claim = ?", (scope, claim))
             pages |= {PageId(row.page_id) for row in rows}
-        if tree.local.settled() is None:
-            pages |= {PageId(row.page_id) for row in catalog.pages("NOT is_source")}
         wanted = wanted_of(self.shop, pages)
         verdict = judge.verdict(candidates | set(wanted), wanted)
         self.edits += verdict.edits

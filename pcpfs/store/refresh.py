@@ -35,7 +35,7 @@ def rebuild(shop: Workshop, progress: Progress | None) -> None:
     """Fill the catalog from the files of the store alone, whatever was in it."""
     head = shop.git.head()
     everything = [(page, ns) for ns in shop.objects.scopes() for page in shop.objects.pages(ns)]
-    known = {row.page_id for row in shop.catalog.pages()}
+    known = {page for (page,) in shop.catalog.query("SELECT page_id FROM page")}
     with shop.catalog.writing():
         for namespace in shop.objects.scopes():
             refold_scope(shop, namespace)

@@ -158,7 +158,7 @@ class Transaction:
         files = {**self._objects, **self._change_files}
         if not files:
             return
-        intent = self._acknowledge({})
+        intent = self._acknowledge({}, NOTHING_SEEN)
         self._catalogue()
         self._parts += 1
         intent.keep_part(self.shop, self._parts)
@@ -185,7 +185,7 @@ class Transaction:
         others = dict(extra or {})
         self._about = (subject, tuple(trailers))
         pages = list(self._pages)
-        intent = self._acknowledge(others)
+        intent = self._acknowledge(others, seen)
         files = {**self._done, **self._objects, **self._change_files, **others}
         try:
             claims = self._catalogue()
@@ -196,9 +196,9 @@ class Transaction:
             self.shop, intent, files, pages, claims=claims, at=self.at, again=only_laid, seen=seen
         )
 
-    def _acknowledge(self, others: Mapping[str, bytes]) -> Intent:
+    def _acknowledge(self, others: Mapping[str, bytes], seen: Seen) -> Intent:
         """Make everything durable, in order."""
-        intent = self._intent(others)
+        intent = self._intent(others, seen)
         _refuse_links(self.shop.root, [*self._objects, *self._change_files], self._no_links)
         intent.write(self.shop)
         try:
@@ -220,7 +220,7 @@ class Transaction:
                 refold_scope(self.shop, namespace)
         return claims
 
-    def _intent(self, others: Mapping[str, bytes]) -> Intent:
+    def _intent(self, others: Mapping[str, bytes], seen: Seen) -> Intent:
         subject, trailers = self._about
         last = {**self._change_files, **others}
         return Intent(
@@ -230,6 +230,7 @@ class Transaction:
             tuple(dict.fromkeys([*self._carried, *self._objects, *last])),
             tuple(path for path in self._objects if self._is_new(path)),
             {path: raw.decode() for path, raw in last.items() if self._is_new(path)},
+            seen.bases,
         )
 
     def _is_new(self, path: str) -> bool:

@@ -6,21 +6,26 @@ So is whatever stands where a file should be: a folder, a link, or a folder that
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from pcpfs.disk import Disk
 from pcpfs.errors import PcpfsError, StorageFull
+from pcpfs.git import Content
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace, with_mark
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.local import Base, LocalState
 from pcpfs.store.rows import PageRow
+
+_log = logging.getLogger(__name__)
 
 
 class Wanted(NamedTuple):
@@ -37,7 +42,7 @@ class Laid:
     """What laying did: files written and removed (paths in the store), and edits left alone; of
     these `missing` are files that somebody removed."""
 
-    written: Mapping[str, bytes]
+    written: Mapping[str, Content]
     removed: tuple[str, ...]
     left: tuple[str, ...]
     missing: tuple[str, ...] = ()
@@ -56,7 +61,6 @@ class Seen:
 
 
 NOTHING_SEEN = Seen()
-LAY_ALL_ANEW = Seen(anew=None)
 
 
 class Tree:
@@ -101,6 +105,7 @@ class Tree:
                 laying.take_away(base)
         for path, goal in sorted(wanted.items()):
             laying.put(path, goal)
+        laying.write()
         self.local.set_bases(laying.bases, laying.gone)
         removed = tuple(base.path for base in laying.gone)
         missing = tuple(sorted(laying.missing))
@@ -114,15 +119,25 @@ class Tree:
     def state(self, path: str) -> str | None:
         """The digest of the file at a path; None if nothing is there, `other` if it is no file or
         can be reached only through a link."""
+        base = os.fspath(self.root)
         try:
             for above in _above(path):
-                if not stat.S_ISDIR(os.lstat(self.root / above).st_mode):
+                if not stat.S_ISDIR(os.lstat(f"{base}/{above}").st_mode):
                     return "other"
-            if not stat.S_ISREG(os.lstat(self.root / path).st_mode):
+            if not stat.S_ISREG(os.lstat(f"{base}/{path}").st_mode):
                 return "other"
-            return Digest.of(self.disk.read(self.root / path))
+            return Digest.of(self.disk.read(f"{base}/{path}"))
         except FileNotFoundError:
             return None
+
+
+class _Waiting(NamedTuple):
+    """A file that is to be written over what was seen at its path."""
+
+    path: str
+    goal: Wanted
+    base: Base | None
+    seen: str | None
 
 
 @dataclass(slots=True)
@@ -133,7 +148,8 @@ class _Laying:
     catalog: Catalog
     seen: Seen
     moved: bool
-    written: dict[str, bytes] = field(default_factory=dict)
+    waiting: list[_Waiting] = field(default_factory=list)
+    written: dict[str, Content] = field(default_factory=dict)
     bases: list[Base] = field(default_factory=list)
     gone: list[Base] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -159,7 +175,9 @@ class _Laying:
         """Remove a file that no page wants any more, unless something else is there."""
         try:
             state = self.tree.state(base.path)
-            if state is None or self._is_ours(base.path, base.page_id, base, state):
+            if state == "other" and self._is_folder(base.path):
+                self.gone.append(base)  # what is in it is another page's, or nobody's yet
+            elif state is None or self._is_ours(base.path, base.page_id, base, state):
                 self._remove(base)
             else:
                 self.left.append(base.path)
@@ -168,11 +186,61 @@ class _Laying:
         except PcpfsError:
             self.left.append(base.path)
 
+    def write(self) -> None:
+        """Write what waits: several files together, which is one wait for the disk, and where
+        that fails each by itself."""
+        waiting, self.waiting = self.waiting, []
+        try:
+            if len(waiting) > 1:
+                self._write_together(waiting)
+                return
+        except StorageFull:
+            raise
+        except PcpfsError as error:
+            _log.debug("not together: %s", error)
+        for one in waiting:
+            self._write_one(one)
+
+    def _write_together(self, waiting: Sequence[_Waiting]) -> None:
+        """A file that somebody writes to meanwhile is left: each is looked at once more."""
+        with self.tree.disk.batch() as batch:
+            for one in waiting:
+                content = self.tree.payload(one.goal.scope, one.goal.digest)
+                batch.write(self.tree.root / one.path, content, partial(self._is_as_seen, one))
+        for one in waiting:
+            if os.fspath(self.tree.root / one.path) in batch.refused:
+                self.left.append(one.path)
+            else:
+                self._note(one.path, one.goal, one.base)
+
+    def _write_one(self, one: _Waiting) -> None:
+        try:
+            if self.tree.state(one.path) != one.goal.digest:
+                content = self.tree.payload(one.goal.scope, one.goal.digest)
+                if not self._is_as_seen(one):
+                    self.left.append(one.path)
+                    return
+                self.tree.disk.write(self.tree.root / one.path, content)
+            self._note(one.path, one.goal, one.base)
+        except StorageFull:
+            raise
+        except PcpfsError:
+            self.left.append(one.path)
+
+    def _is_as_seen(self, one: _Waiting) -> bool:
+        return self.tree.state(one.path) == one.seen
+
     def _put(self, path: str, goal: Wanted, base: Base | None, state: str | None) -> None:
-        content = self.tree.payload(goal.scope, goal.digest)
-        if state != goal.digest:
-            self.tree.disk.write(self.tree.root / path, content)
-        self.written[path] = content
+        if state == goal.digest:
+            self._note(path, goal, base)
+        else:
+            self.waiting.append(_Waiting(path, goal, base, state))
+
+    def _note(self, path: str, goal: Wanted, base: Base | None) -> None:
+        """The file holds what it should."""
+        payload = self.tree.root / layout.payload_file(goal.scope, goal.digest)
+        known = payload.is_file()
+        self.written[path] = payload if known else self.tree.payload(goal.scope, goal.digest)
         if base is not None and base.page_id == goal.page:
             self.bases.append(base.followed_by(path, goal.digest, goal.revision))
         else:
@@ -186,6 +254,10 @@ class _Laying:
         while folder.name != "tree" and folder.is_dir() and not any(os.scandir(folder)):
             self.tree.disk.remove_tree(folder)  # git keeps no empty folders; neither do we
             folder = folder.parent
+
+    def _is_folder(self, path: str) -> bool:
+        place = self.tree.root / path
+        return place.is_dir() and not place.is_symlink()
 
     def _base(self, path: str) -> Base | None:
         return self.seen.bases.get(path) or self.tree.local.base(path)

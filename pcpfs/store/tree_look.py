@@ -121,6 +121,13 @@ class _Looking:
             if path in self.known or path in self.folders or not self.is_ignored(entry.name):
                 self.meet(path, entry)
 
+    def enter_folder(self, path: str) -> None:
+        """Where a file of ours was: a page moved into a folder of its name, if a file is there."""
+        before = len(self.files) + len(self.problems)
+        self.enter(path)
+        if path in self.known and len(self.files) + len(self.problems) == before:
+            self.problems[path] = FOLDER
+
     def is_ignored(self, name: str) -> bool:
         """What programs put there for themselves."""
         return is_editor_file(name) or name.casefold() in _LITTER
@@ -137,7 +144,7 @@ class _Looking:
         if problem:
             self.problems[path] = problem
         elif stat.S_ISDIR(seen.st_mode):
-            self.enter(path)
+            self.enter_folder(path)
         else:
             self.read(path, Mark(seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns))
 
@@ -146,9 +153,8 @@ class _Looking:
         if stat.S_ISLNK(seen.st_mode):
             return LINK
         if stat.S_ISDIR(seen.st_mode):
-            if path in self.folders:
-                return None
-            return FOLDER if path in self.known else HIDDEN if name.startswith(".") else None
+            is_ours = path in self.folders or path in self.known
+            return HIDDEN if name.startswith(".") and not is_ours else None
         if not stat.S_ISREG(seen.st_mode):
             return SPECIAL
         if path in self.known:

@@ -1,8 +1,8 @@
 """Undoing: the inverse of a change, written as a change of its own.
 
 Nothing is taken away: what was undone stays in the history. So undoing an undo is a redo, and going
-further back means naming the change (`pcpfs log`, `pcpfs changes`). An effect is undone only while
-it is in force: what others have built on it is a Conflict, never lost.
+further back means naming the change (`pcpfs log`, `pcpfs changes --last`). An effect is undone only
+while it is in force: what others have built on it is a Conflict, never lost.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _named(seen: Catalog, given: str) -> list[ChangeRow]:
         raise UsageError(f"{given[:80]!r} names no change; one looks like chg_3fa9… (pcpfs log)")
     rows = _changes(seen, "change_id >= ? AND change_id < ?", given, given + "\x7f")
     if not rows:
-        raise NotFound(f"there is no change {given}; see pcpfs log PAGE or pcpfs changes")
+        raise NotFound(f"there is no change {given}; see pcpfs log PAGE or pcpfs changes --last 20")
     if len(rows) > 1:
         ids = [row.change_id for row in rows]
         raise UsageError(f"{given} is the beginning of {len(ids)} ids", candidates=ids[:10])

@@ -75,6 +75,20 @@ def test_changes_are_one_document_a_line_and_resumable(shore: Terminal) -> None:
     assert "revise" in shore.run("changes").text
 
 
+def test_the_last_changes_name_what_undo_can_take_back(shore: Terminal) -> None:
+    forgotten = write(shore, "a mistake\n", "mistake.md")
+    for number in range(3):
+        write(shore, f"{number}\n", f"{number}.md")
+    latest = lines(shore.run("changes", "--last", "4", "--json"))
+    assert [entry["path"] for entry in latest] == ["2.md", "1.md", "0.md", "mistake.md"]
+    shown = shore.run("changes", "--last", "4").text
+    assert "cursor" not in shown
+    assert latest[-1]["change_id"] in shown
+    undone = shore.run("undo", latest[-1]["change_id"], "--json").json["undone"]
+    assert [item["page_id"] for item in undone] == [forgotten["page_id"]]
+    assert shore.run("changes", "--last", "2", "--follow").code == 2
+
+
 def test_changes_are_followed_until_the_command_is_stopped(shore: Terminal) -> None:
     command = [*COMMAND, "changes", "--since", "now", "--follow", "--json"]
     with subprocess.Popen(command, cwd=shore.folder, stdout=subprocess.PIPE) as process:

@@ -145,6 +145,19 @@ def test_a_batch_writes_over_and_removes(tmp_path: Path) -> None:
     assert files(tmp_path / "out") == {"kept": b"old", "changed": b"new"}
 
 
+def test_a_guard_is_asked_right_before_its_file_appears(tmp_path: Path) -> None:
+    for name in ("kept", "changed"):
+        Disk().write(tmp_path / "out" / name, b"old")
+    with Disk().staged_in(tmp_path / "staging").batch() as batch:
+        for name in ("kept", "changed"):
+            file = tmp_path / "out" / name
+            batch.write(file, b"ours", lambda file=file: file.read_bytes() == b"old")  # type: ignore[misc]
+        (tmp_path / "out/kept").write_bytes(b"a person's")
+    assert batch.refused == {str(tmp_path / "out/kept")}
+    assert files(tmp_path / "out") == {"kept": b"a person's", "changed": b"ours"}
+    assert list((tmp_path / "staging").iterdir()) == []
+
+
 def test_an_error_inside_a_batch_leaves_nothing(tmp_path: Path) -> None:
     def interrupted() -> None:
         with Disk().batch(tmp_path / "staging") as batch:

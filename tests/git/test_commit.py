@@ -114,6 +114,11 @@ def test_a_file_may_become_a_folder_and_back(git: Git, person: Person) -> None:
     save(git, {"a": b"3"})
     assert committed(git) == {"a": b"3"}
     assert person(git.work_tree, "status", "--porcelain") == ""
+    (git.work_tree / "a").unlink()
+    Disk().write(git.work_tree / "a/b", b"4")
+    git.commit([("a/b", b"4"), ("a", None)], "whatever the order", NOW)
+    assert committed(git) == {"a/b": b"4"}
+    assert person(git.work_tree, "status", "--porcelain") == ""
 
 
 def test_the_message_author_and_time_are_kept(git: Git) -> None:

@@ -10,11 +10,19 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from pcpfs.model.ids import Digest
+from pcpfs.store import tree_edits
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.fsck import fsck
 from pcpfs.store.store import Store
@@ -228,11 +236,22 @@ class Person(RuleBasedStateMachine):
         return {Digest(query(one, (parent,))[0][0]) for parent in found}
 
 
-TestPerson: Callable[..., None] = Person.TestCase
-TestPerson.settings = settings(  # type: ignore[attr-defined]
+SETTINGS = settings(
     max_examples=10,
     stateful_step_count=20,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
+TestPerson: Callable[..., None] = Person.TestCase
+TestPerson.settings = SETTINGS  # type: ignore[attr-defined]
+
+
+def test_somebody_who_forgot_old_buffers_would_be_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mutant: every edit goes on from what was laid last."""
+    monkeypatch.setattr(tree_edits._Planner, "in_buffer", lambda _, __, base, ___: base.revision)
+    once = settings(SETTINGS, phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises(AssertionError, match="Extra items in the left set"):
+        run_state_machine_as_test(Person, settings=once)  # type: ignore[no-untyped-call]

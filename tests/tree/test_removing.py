@@ -133,13 +133,30 @@ class TestWhatIsInTheWay:
         assert "folder" in left.reason
         assert place.session.manifest(page).lifecycle_status == "active"
 
-    def test_a_page_becomes_a_folder(self, place: Workplace, hands: Hands) -> None:
+    def test_a_page_moves_into_a_folder_of_its_own_name_and_back(
+        self, place: Workplace, hands: Hands
+    ) -> None:
         page = place.write("one\n", path="notes").page_id
         hands.move("notes", "aside.md")
         hands.move("aside.md", "notes/x.md")
-        left = hands.taken().report.left
-        assert [item.path for item in left] == ["scopes/project/a/tree/notes"]
-        assert place.session.payload(page) == b"one\n"
+        assert [change.page_id for change in hands.sync().renamed] == [page]
+        assert place.tree() == {"notes/x.md": b"one\n"}
+        hands.move("notes/x.md", "aside.md")
+        place.tree_file("notes").rmdir()
+        hands.move("aside.md", "notes")
+        assert [change.page_id for change in hands.sync().renamed] == [page]
+        assert place.tree() == {"notes": b"one\n"}
+
+    def test_a_removed_page_makes_room_for_a_folder_of_others(
+        self, place: Workplace, hands: Hands
+    ) -> None:
+        page = place.write("one\n", path="notes").page_id
+        hands.remove("notes")
+        hands.save("notes/new.md", "quite another\n")
+        report = hands.sync()
+        assert [change.page_id for change in report.tombstoned] == [page]
+        assert names(report.created) == ["notes/new.md"]
+        assert place.tree() == {"notes/new.md": b"quite another\n"}
 
     def test_a_file_that_cannot_be_read_is_named_and_left(
         self, place: Workplace, hands: Hands

@@ -214,3 +214,18 @@ def test_whatever_is_written_and_pulled_each_change_is_told_exactly_once(
     assert sorted(seen) == sorted(written(here))
     here.close()
     there.close()
+
+
+def test_the_latest_come_newest_first_and_their_cursors_go_on_behind_them(place: Workplace) -> None:
+    assert list(Feed(place.store).last(3)) == []
+    for number in range(4):
+        place.write(f"{number}\n", path=f"{number}.md")
+    everything = ids(told(place))
+    assert ids(list(Feed(place.store).last(100))) == everything[::-1]
+    latest = list(Feed(place.store).last(3))
+    assert ids(latest) == everything[: -3 - 1 : -1]
+    place.write("later\n", path="later.md")
+    now = ids(told(place))
+    for entry in latest:
+        behind = now[now.index(entry.change_id) + 1 :]
+        assert ids(told(place, Cursor.parse(entry.cursor))) == behind

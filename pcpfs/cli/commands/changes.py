@@ -23,6 +23,7 @@ POLL_SECONDS = 0.5
     cls=Command,
     section="Read",
     examples=[
+        "pcpfs changes --last 20",
         "pcpfs changes --limit 20",
         "pcpfs changes --since CURSOR --json",
         "pcpfs changes --since now --follow",
@@ -35,17 +36,27 @@ POLL_SECONDS = 0.5
     help="Go on behind an earlier line; - is the beginning (as without it), now is the end.",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="So many at most.")
+@click.option(
+    "--last", type=click.IntRange(1), metavar="N", help="The latest N instead, newest first."
+)
 @click.option("--follow", is_flag=True, help="Wait for more until you stop it.")
-def command(call: Call, since: str, limit: int | None, follow: bool) -> None:
+def command(call: Call, since: str, limit: int | None, last: int | None, follow: bool) -> None:
     """Tell what has changed, oldest first.
 
     Each line has a cursor: give that of the last one you have dealt with to --since, and you get
     all that came after, also what others wrote earlier and you pulled since. With --json one
-    document a line.
+    document a line. Whoever wants to take back what lies further behind finds its name with
+    --last, for 'pcpfs undo'.
     """
     from pcpfs.store.feed import Cursor, Feed  # noqa: PLC0415 (help needs no store)
 
     feed, stop = Feed(call.store, call.session.authority), threading.Event()
+    if last is not None:
+        if follow or limit or since != "-":
+            raise click.UsageError("--last goes without --since, --limit and --follow")
+        for entry in feed.last(last):
+            call.answer(entry, _lines(entry, with_cursor=False))
+        return
     cursor, left = feed.now() if since == "now" else Cursor.parse(since), limit
     with signals_call(stop.set):
         while not stop.is_set():
@@ -60,8 +71,9 @@ def command(call: Call, since: str, limit: int | None, follow: bool) -> None:
             stop.wait(POLL_SECONDS)
 
 
-def _lines(entry: FeedEntry) -> Iterator[str]:
+def _lines(entry: FeedEntry, *, with_cursor: bool = True) -> Iterator[str]:
     place = safe(entry.path or entry.page_id or "the scope itself")
     who = f"{entry.at}  {safe(entry.actor)}"
     yield f"{who}  {styled(safe(entry.operation), 'bold')}  {safe(entry.scope)}  {place}"
-    yield styled(f"  {entry.change_id}  cursor {entry.cursor}", "dim")
+    cursor = f"  cursor {entry.cursor}" if with_cursor else ""
+    yield styled(f"  {entry.change_id}{cursor}", "dim")

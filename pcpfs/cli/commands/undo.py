@@ -26,7 +26,7 @@ def command(call: Call, change: str | None) -> None:
     """Take back your last operation in this clone, or CHANGE.
 
     That is an operation of its own and everything stays in the history, so a second undo redoes. To
-    go further back name a change; 'pcpfs changes' lists them.
+    go further back name a change; 'pcpfs changes --last 20' lists them.
     """
     from pcpfs.store.undo import undo  # noqa: PLC0415 (help needs no store)
 
