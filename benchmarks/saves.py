@@ -20,12 +20,12 @@ from benchmarks.run import CACHE, machine
 from benchmarks.scale import ME, Cost
 from benchmarks.timing import run
 from pcpfs.model.names import Namespace
+from pcpfs.model.requests import Draft
 from pcpfs.sources.roots import Root, Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.upkeep import Upkeep
-from pcpfs.store.writes import Draft
 
 SCOPE = Namespace("project:saves")
 FILES = 200

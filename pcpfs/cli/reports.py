@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootReport, Skipped
-    from pcpfs.sources.service import SyncReport
+    from pcpfs.sources.service import SyncReport, UnboundRoot
     from pcpfs.store.take_edits import TreeChange, TreeReport
 
 
@@ -18,10 +19,22 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
     """One paragraph a root."""
     for root in report.roots:
         yield from _root_lines(root)
-    yield from tree_lines(report.tree)
+    for lost in report.unbound:
+        name = styled(safe(lost.root), "bold")
+        yield f"{name} in {safe(lost.scope)}: not known where it lies, left alone"
+        yield styled(f"  {safe(_bind(lost))}", "dim")
+    told = list(tree_lines(report.tree))
+    yield from told
     yield from (f"note: {safe(warning)}" for warning in report.warnings)
     if report.commit:
         yield styled(f"commit {report.commit[:12]}", "dim")
+    elif not (told or report.roots):
+        yield "nothing has changed in tree/"
+
+
+def _bind(root: UnboundRoot) -> str:
+    words = ["pcpfs", "add", "PATH", "--scope", root.scope, "--root", root.root, "--take-over"]
+    return f"to follow it from here: {shlex.join(words)}"
 
 
 def tree_lines(report: TreeReport) -> Iterator[str]:

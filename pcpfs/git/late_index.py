@@ -65,7 +65,7 @@ def catch_up(git: Git) -> tuple[str, ...]:
     """Bring the index up to date; only under the writer's lock. The files that a person's commit
     has dropped meanwhile, because the index did not have them yet: they are to be committed again.
     """
-    base, last = _marked(git)
+    base, last = (_at_hand(git, commit) for commit in _marked(git))
     head = git.head()
     dropped: tuple[str, ...] = ()
     if base is not None and head is not None:
@@ -79,6 +79,11 @@ def catch_up(git: Git) -> tuple[str, ...]:
     if isinstance(git, LateGit):
         git.behind.commits = 0
     return dropped
+
+
+def _at_hand(git: Git, commit: CommitId | None) -> CommitId | None:
+    """The mark is older than the commit that it names, and may outlive it where power fails."""
+    return commit if commit and git.is_ancestor(commit, commit) else None
 
 
 def _mark(git: Git, base: CommitId, last: CommitId) -> None:

@@ -65,6 +65,12 @@ class Roots:
             if RootId(row.root_id) in bound
         )
 
+    def unbound(self) -> tuple[RootRow, ...]:
+        """Roots that lie nowhere on this machine, as far as this clone knows."""
+        bound = self._store.local.roots()
+        rows = self._store.catalog.roots()
+        return tuple(row for row in rows if RootId(row.root_id) not in bound)
+
     def named(self, names: Sequence[str]) -> tuple[Root, ...]:
         """The roots of these names (none: all); NotFound for a name that is none."""
         roots = self.all()

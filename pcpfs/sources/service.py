@@ -28,6 +28,7 @@ from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.sources.statcache import StatCache
 from pcpfs.store.authority import Authority
 from pcpfs.store.index_process import IndexProcess
+from pcpfs.store.rows import RootRow
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeReport
@@ -46,6 +47,15 @@ class SyncReport:
     tree: TreeReport
     commit: str | None
     warnings: tuple[str, ...] = ()
+    unbound: tuple[UnboundRoot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundRoot:
+    """A root that this clone does not know where to find."""
+
+    root: str
+    scope: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +145,7 @@ class Sources:
             tree=taken.report,
             commit=report.commit or taken.commit,
             warnings=(*taken.warnings, *report.warnings),
+            unbound=() if names else tuple(map(_unbound, self.roots.unbound())),
         )
 
     def reextract(self, progress: Progress | None = None) -> ReextractReport:
@@ -325,6 +336,10 @@ def _below(path: str) -> tuple[str, tuple[str, ...]]:
 def _without(found: Scan, paths: Container[str]) -> Scan:
     """The scan without files that were not taken in after all: they are looked at again."""
     return replace(found, files=tuple(file for file in found.files if file.path not in paths))
+
+
+def _unbound(row: RootRow) -> UnboundRoot:
+    return UnboundRoot(row.name, row.scope)
 
 
 def _unobserved(root: Root) -> Done:

@@ -22,19 +22,37 @@ _FULL = ("disk is full", "disk I/O error")
 def connect(file: Path) -> sqlite3.Connection:
     """A connection with a write-ahead log, so that readers and the one writer do not wait.
 
-    In a folder that may not be written, a copy in memory: it can be used like any other, what is
-    put into it is forgotten. Raises sqlite3.Error. Nothing that a database file of foreign origin
-    says is executed (no triggers and functions of its schema).
+    In a folder that may not be written, or where no space is left, a copy in memory: it can be used
+    like any other, what is put into it is forgotten. Raises sqlite3.Error. Nothing that a database
+    file of foreign origin says is executed (no triggers and functions of its schema).
     """
-    memory = str(file) == ":memory:"
-    if memory or _is_writable(file):
-        connection = sqlite3.connect(file, timeout=30, isolation_level=None, cached_statements=256)
-        connection.execute("PRAGMA trusted_schema = OFF")
-        if not memory:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        return connection
+    if str(file) == ":memory:":
+        return _connected(file)
+    if _is_writable(file):
+        try:
+            return _with_log(file)
+        except sqlite3.OperationalError as error:
+            if not (_is_full(error) and file.exists()):
+                raise
     return _copied(file)
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=30, isolation_level=None, cached_statements=256)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _with_log(file: Path) -> sqlite3.Connection:
+    connection = _connected(file)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def drop_programs(connection: sqlite3.Connection) -> None:
@@ -93,11 +111,16 @@ def _translation(error: sqlite3.Error, what: Path | str, remedy: str) -> PcpfsEr
         return InvalidName(f"{what} is too long a path for SQLite; choose a shorter one")
     if "readonly" in text or "unable to open" in text:
         return ReadOnly(f"{what} may not be written; check the permissions of its folder")
-    if any(sign in text for sign in _FULL):
+    if _is_full(error):
         return StorageFull(f"no space is left for {what}; free some space and try again")
     if not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError):
         return Corrupt(f"{what} is damaged; {remedy}", path=str(what))
     return Unavailable(f"{what} cannot be used: {text}")
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    """SQLite tells of some writes that found no space only that they failed."""
+    return any(sign in str(error) for sign in _FULL)
 
 
 class Database:

@@ -46,8 +46,17 @@ def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
     """Run every check over every file. Reads all; changes nothing."""
     checker = _Checker(store, progress)
     problems = [problem for check in checker.checks() for problem in _guarded(check)]
-    ordered = sorted(set(problems), key=lambda p: (p.path, p.code, p.message))
+    ordered = sorted(set(problems), key=_order)
     return FsckReport(not ordered, checker.checked, tuple(ordered))
+
+
+_LAST = ("altered", "uncommitted", "index", "catalog")
+"""What git knows, and what is only derived, after the damage that it follows from."""
+
+
+def _order(problem: Problem) -> tuple[int, str, str, str]:
+    late = _LAST.index(problem.code) + 1 if problem.code in _LAST else 0
+    return late, problem.path, problem.code, problem.message
 
 
 class _Checker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from typing import Any
 
 import pytest
@@ -62,6 +63,20 @@ def test_a_second_add_changes_nothing(shore: Terminal) -> None:
 def test_a_folder_that_is_not_there_is_not_found(shore: Terminal) -> None:
     assert shore.run("add", "../nowhere", "--scope", "a:b").code == 3
     assert shore.run("sync", "nowhere").code == 3
+
+
+def test_a_clone_that_knows_no_place_for_a_source_says_so(shore: Terminal) -> None:
+    shutil.rmtree(shore.folder / ".git" / "pcpfs")
+    told = shore.run("sync")
+    assert told.code == 0
+    assert "book in project:tides: not known where it lies" in told.text
+    assert "nothing has changed in tree/" in told.text
+    (line,) = (line for line in told.text.splitlines() if "pcpfs add PATH" in line)
+    words = line[line.index("add") :].replace("PATH", "../book").split()
+    assert shore.run(*words).code == 0
+    again = shore.run("sync", "--json").json
+    assert [root["root"] for root in again["roots"]] == ["book"]
+    assert again["unbound"] == []
 
 
 def test_include_takes_only_such_files(terminal: Terminal) -> None:

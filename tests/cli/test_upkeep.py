@@ -107,6 +107,12 @@ def test_fsck_names_and_repair_mends(shore: Terminal) -> None:
     file.write_bytes(whole[:-5])
     found = shore.run("fsck", "--json")
     assert (found.code, found.json["ok"]) == (1, False)
+    codes = [problem["code"] for problem in found.json["problems"]]
+    assert codes[0] == "corrupt"
+    assert codes == sorted(codes, key=("corrupt", "altered", "index", "catalog").index)
+    said = shore.run("fsck").text
+    assert said.count(file.name) == codes.count("corrupt") + codes.count("altered")
+    assert "fsck --repair" in said
     mended = shore.run("fsck", "--repair", "--json")
     assert (mended.code, mended.json["ok"], mended.json["problems"]) == (0, True, [])
     assert file.relative_to(shore.folder).as_posix() in {p["path"] for p in mended.json["repaired"]}

@@ -54,6 +54,17 @@ def test_it_is_brought_up_to_date_on_demand_and_when_it_is_far_behind(
     assert len(late.git("status", "--porcelain").splitlines()) < 4 * 4
 
 
+def test_a_mark_that_outlived_its_commit_stops_nobody(late: Workplace) -> None:
+    """The power went before git's objects were on the disk."""
+    late.write("one\n", path="x.md")
+    mark = late.path / ".git" / late_index.MARK
+    mark.write_text(f"{mark.read_text().split()[0]} {'5' * 40}\n")
+    other = Workplace.at(late.path)
+    other.write("two\n", path="y.md")
+    assert other.git("status", "--porcelain") == ""
+    other.close()
+
+
 def test_the_next_writer_does_it_for_one_that_was_killed(late: Workplace) -> None:
     late.write("one\n", path="x.md")
     other = Workplace.at(late.path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -71,9 +71,21 @@ def _lines(report: FsckReport | RepairReport) -> Iterator[str]:
     left = plural(len(report.problems), "problem") + (" left" if repaired else "")
     found = left if report.problems else styled("all well", "green")
     yield f"{plural(report.checked, 'file')} checked{mended}: {found}"
+    if report.problems and not hasattr(report, "repaired"):
+        yield "next: pcpfs fsck --repair mends what git and the files still have"
 
 
-def _told(what: str, colour: str, problems: Iterable[Problem]) -> Iterator[str]:
+def _told(what: str, colour: str, problems: Sequence[Problem]) -> Iterator[str]:
+    """A line each; what is wrong in the catalog, which is only derived, is counted."""
+    derived = [problem for problem in problems if problem.code == "catalog"]
     for problem in problems:
-        sign = " ".join(filter(None, (what, problem.code)))
-        yield f"{styled(sign, colour)}  {safe(problem.path)}  {safe(problem.message)}"
+        if problem.code != "catalog" or len(derived) == 1:
+            place = "" if problem.path in problem.message else f"  {safe(problem.path)}"
+            yield f"{_sign(what, colour, problem.code)}{place}  {safe(problem.message)}"
+    if len(derived) > 1:
+        about = f"{len(derived)} rows are not what the files say; run pcpfs reindex"
+        yield f"{_sign(what, colour, 'catalog')}  {about} (--json lists them)"
+
+
+def _sign(what: str, colour: str, code: str) -> str:
+    return styled(" ".join(filter(None, (what, code))), colour)
