@@ -2,14 +2,15 @@
 
 Each save changes one function of one file, is looked at as `watch` looks at it, and committed. Now
 and then there is an idle moment, in which `watch` does its upkeep. Between the saves some writes
-are timed: in the process that watches, and as a command of its own.
+are timed, in the process that watches and as a command of its own, by turns with the same in a
+store that saw none of the saves: so what else this machine does meets both alike.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -105,37 +106,36 @@ class Subject:
         self.store.close()
 
 
-def measured(subject: Subject, wanted: Options) -> Iterator[Row]:
-    """The same three costs at every stop."""
-    tasks: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("write", subject.write),
-        ("pcpfs write", subject.write_alone),
-        ("save", subject.save),
-    )
-    first: dict[str, str] = {}
+def measured(new: Subject, old: Subject, wanted: Options) -> Iterator[Row]:
+    """The same costs in both stores, by turns, at every stop."""
     for stop in range(wanted.stops + 1):
-        while subject.saves < wanted.saves * stop // wanted.stops:
-            subject.save()
-        for name, action in tasks:
-            costs = [Cost.of(action) for _ in range(wanted.times)]
-            for kind in ("seconds", "processor"):
-                what = name if kind == "seconds" else f"{name}, cpu"
-                shown = f"{what}, after {subject.saves:,} saves"
-                base = first.setdefault(what, shown)
-                aim = Aim(0, base, AIM) if base != shown and name == "write" else None
-                value = median(getattr(cost, kind) for cost in costs)
-                print(f"{shown}: {value * 1000:.1f} ms", file=sys.stderr, flush=True)
-                yield Row(shown, value, "s", wanted.times, aim, "" if base == shown else base)
+        while old.saves < wanted.saves * stop // wanted.stops:
+            old.save()
+        for task in ("write", "write_alone"):
+            costs: dict[Subject, list[Cost]] = {new: [], old: []}
+            for _ in range(wanted.times):
+                for subject, found in costs.items():
+                    found.append(Cost.of(getattr(subject, task)))
+            for kind, what in (("seconds", task), ("processor", f"{task}, cpu")):
+                base = f"{what}, no saves, stop {stop}"
+                for subject, found in costs.items():
+                    value = median(getattr(cost, kind) for cost in found)
+                    name = f"{what}, after {old.saves:,} saves" if subject is old else base
+                    print(f"{name}: {value * 1000:.1f} ms", file=sys.stderr, flush=True)
+                    aim = Aim(0, base, AIM) if subject is old and task == "write" else None
+                    ratio_to = base if subject is old else ""
+                    yield Row(name, value, "s", wanted.times, aim, ratio_to)
 
 
 def main(arguments: Sequence[str]) -> None:
     wanted = options(arguments)
-    subject = Subject(wanted.work)
+    new, old = Subject(wanted.work / "new"), Subject(wanted.work / "old")
     try:
-        found = list(measured(subject, wanted))
+        found = list(measured(new, old, wanted))
     finally:
-        subject.close()
-    size = run(("git", "count-objects", "-v"), wanted.work / "store").output
+        old.close()
+        new.close()
+    size = run(("git", "count-objects", "-v"), wanted.work / "old" / "store").output
     facts = ", ".join(f"{key} {value}" for key, value in machine().items())
     print(facts, table(found), size, sep="\n\n")
 
