@@ -104,6 +104,7 @@ def of_all() -> Iterator[Question]:
     yield "capabilities", lambda s: s.capabilities()
     yield "status", status
     yield "changes", lambda s: list(Feed(s.store, s.authority).since(Cursor(None)))
+    yield "the last changes", lambda s: list(Feed(s.store, s.authority).last(1000))
     yield "changes at the end", lambda s: str(Feed(s.store, s.authority).now())
     yield "verify", lambda s: verify(s.store, installed_registry(), s.authority)
     yield "view", lambda s: list(files(View(s, Pins()).root(), ""))
