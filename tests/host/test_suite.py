@@ -17,6 +17,7 @@ from pcpfs_conformance.host_modes import MODES
 from pcpfs_conformance.host_peer import runner
 from pcpfs_conformance.host_suite import CHECKS, inspect, inspect_runner, judge
 
+from pcpfs.cli.call import document
 from pcpfs.cli.commands.inspect.host import OURS
 from pcpfs.errors import UsageError
 from pcpfs.host.contract import judged
@@ -49,8 +50,14 @@ def test_all_checks_are_there_and_each_has_a_mode_that_it_catches() -> None:
     assert set(WANTED) <= set(MODES)
 
 
-def test_our_host_passes_every_check(tmp_path: Path) -> None:
-    inspection = inspect(OURS, environment(tmp_path))
+def ours(question: Json) -> Json:
+    """Our host, without the start of a process for each question."""
+    answer: Json = json.loads(document(judged(json.dumps(question).encode(), AROUND)))
+    return answer
+
+
+def test_our_host_passes_every_check() -> None:
+    inspection = inspect_runner(ours)
     assert those(inspection, Outcome.PASS) == list(CHECKS), inspection
 
 
