@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import floor, library, main_job, peers, questions, serving, watching
+from benchmarks import floor, hosting, library, main_job, peers, questions, serving, watching
 from benchmarks.command import Command
 from benchmarks.corpus import Corpus, check, corpus, fetch, unpack
 from benchmarks.rows import Row, document, table
@@ -21,7 +21,7 @@ from benchmarks.timing import run
 
 CACHE = Path(__file__).parent / ".cache"
 WORK = Path(tempfile.gettempdir()) / "pcpfs-benchmarks"
-PARTS = ("floor", "peers", "main", "library", "watch", "questions", "serve")
+PARTS = ("floor", "peers", "main", "library", "watch", "questions", "serve", "host")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ def steps(wanted: Options, tree: Corpus) -> dict[str, Callable[[], list[Row]]]:
         "library": lambda: library.measure(command.store, wanted.times),
         "questions": lambda: questions.measure(command, tree),
         "serve": lambda: serving.measure(command, tree, wanted.times),
+        "host": lambda: hosting.measure(wanted.times),
         "watch": lambda: watching.measure(command, tree, wanted.times),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -254,6 +255,24 @@ def test_where_a_receipt_is_missing_what_was_granted_before_is_gone(place: Workp
     files[1].unlink()
     assert not is_agreed(place)
     assert receipts(place).in_force().held(other, "org-tenant", NOW) is not None
+
+
+def test_receipts_written_at_the_same_time_are_one_after_the_other(place: Workplace) -> None:
+    def grant(number: int) -> None:
+        other = Workplace.at(place.path)
+        for turn in range(4):
+            scope = f"vendor:{number}-{turn}"
+            Receipts(other.store).append(agreed(THERE, GREETING, scope))
+        other.close()
+
+    writers = [threading.Thread(target=grant, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    kept = receipts(place).all()
+    assert [each.void for each in kept] == [None] * 12
+    assert len(receipts(place).in_force().granted) == 12
 
 
 def test_junk_beside_the_receipts_is_passed_over(place: Workplace) -> None:
