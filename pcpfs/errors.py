@@ -68,6 +68,12 @@ class NotPermitted(PcpfsError):
     code = "not_permitted"
 
 
+class SecretFound(NotPermitted):
+    """What was to be written holds a key, a token or a password."""
+
+    code = "secret_found"
+
+
 class Corrupt(PcpfsError):
     """A file of the store is not what its name says."""
 

@@ -203,6 +203,9 @@ def with_description(function: Function) -> Function:
     @click.option("--ref", metavar="URI", help="The payload lies there, and is not copied.")
     @click.option("--digest", metavar="SHA256", help="With --ref: sha256:… of what lies there.")
     @click.option("--size", type=click.IntRange(0), metavar="BYTES", help="With --ref.")
+    @click.option(
+        "--allow-secret", is_flag=True, help="Keep it although it holds a key, token or password."
+    )
     @functools.wraps(function)
     def described(*args: Any, keywords: tuple[str, ...], epistemic: Any, **given: Any) -> Any:
         told = {"keywords": keywords or None, "epistemic": epistemic or None}

@@ -26,6 +26,7 @@ from pcpfs.model.ids import (
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.secrets import SecretAccepted
 
 JsonObject = Mapping[str, Any]
 
@@ -332,6 +333,7 @@ KnownEvent = (
     | Granted
     | Revoked
     | VisibilitySet
+    | SecretAccepted
 )
 Event = KnownEvent | UnknownEvent
 
@@ -352,6 +354,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Granted,
         Revoked,
         VisibilitySet,
+        SecretAccepted,
     )
 }
 

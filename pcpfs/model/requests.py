@@ -43,6 +43,7 @@ class Draft:
     anchors: tuple[str, ...] | None = None
     relations: tuple[tuple[str, str], ...] = ()
     content_ref: ContentRef | None = None
+    allow_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,13 @@ arbitrary word that happens to be somebody's password cannot be told from any ot
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+PASSWORD = "password"
 
 
 class Secret(NamedTuple):
@@ -19,35 +23,51 @@ class Secret(NamedTuple):
     end: int
 
 
-_PATTERNS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (kind, sign, re.compile(pattern, re.DOTALL))
-    for kind, sign, pattern in (
+_PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (kind, tuple(signs.split()), re.compile(pattern, re.DOTALL))
+    for kind, signs, pattern in (
         (
             "private-key",
-            "PRIVATE KEY",
+            "KEY-----",
             r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
             r"(?:.{0,16384}?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|.{0,16384})",
         ),
-        ("aws-key", "AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
-        ("aws-key", "ASIA", r"\bASIA[0-9A-Z]{16}\b"),
-        ("github-token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+        ("aws-key", "AKIA ASIA", r"\bA[KS]IA[0-9A-Z]{16}\b"),
+        ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
         ("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{50,255}\b"),
         ("gitlab-token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,64}"),
-        ("slack-token", "xox", r"\bxox[abeprs]-[A-Za-z0-9-]{10,200}"),
+        (
+            "slack-token",
+            "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-",
+            r"\bxox[abeprs]-[A-Za-z0-9-]{10,200}",
+        ),
         ("google-key", "AIza", r"\bAIza[0-9A-Za-z_-]{35}\b"),
-        ("stripe-key", "k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,99}\b"),
+        (
+            "stripe-key",
+            "k_live_ k_test_",
+            r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,99}\b",
+        ),
         ("model-key", "sk-", r"\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{32,255}"),
         ("package-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
         ("package-token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,255}\b"),
         ("web-token", "eyJ", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
         (
-            "password",
-            "://",
-            r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@]{1,200}:(?P<secret>[^\s/@]{3,200})@",
+            PASSWORD,
+            "://",  # first, so that the search can jump from one to the next
+            r"://(?<=[a-zA-Z0-9+.-]://)[\w.%+~$-]{1,200}:(?P<secret>[^\s/@]{3,200})@",
         ),
     )
 )
-"""Kind, what every such secret holds (most texts hold none of these), and the whole pattern."""
+"""Kind, what every such secret holds one of (most texts hold none), and the whole pattern."""
+
+_PLACEHOLDERS = frozenset(
+    word
+    for words in (
+        "bar baz foo qux xxx me my your user userid username",
+        "pass passwd password pw pwd secret token changeme example",
+    )
+    for word in words.split()
+)
 
 
 def secrets_in(text: str) -> tuple[Secret, ...]:
@@ -69,9 +89,51 @@ def withheld(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
+@dataclass(frozen=True, slots=True)
+class SecretAccepted:
+    """In this scope a certain secret is no secret: a digest of it with a salt, so that nobody who
+    reads this learns it, or that it is one they know from elsewhere."""
+
+    type: ClassVar[str] = "accepted"
+    kind: str
+    salt: str
+    digest: str
+
+    @classmethod
+    def of(cls, kind: str, text: str, salt: str) -> Self:
+        return cls(kind, salt, _salted(salt, text))
+
+    def covers(self, text: str) -> bool:
+        return self.digest == _salted(self.salt, text)
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "salt": self.salt, "digest": self.digest}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(str(value["kind"]), str(value["salt"]), str(value["digest"]))
+
+
+def _salted(salt: str, text: str) -> str:
+    return hashlib.sha256(f"{salt}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def place_of(text: str, secret: Secret) -> tuple[int, int]:
+    """Line and column, from 1, of the first character of a secret."""
+    before = text[: secret.start]
+    return before.count("\n") + 1, secret.start - (before.rfind("\n") + 1) + 1
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a password in a URL only shows where one would stand, as in `user:password@host`,
+    `{password}`, `$TOKEN` or `***`."""
+    words = [word for word in re.split(r"[\W_]+", text.casefold()) if word]
+    return not words or text[0] in "{<[$%*(" or all(word in _PLACEHOLDERS for word in words)
+
+
 def _all(text: str) -> Iterator[Secret]:
-    for kind, sign, pattern in _PATTERNS:
-        if sign not in text:
+    for kind, signs, pattern in _PATTERNS:
+        if not any(sign in text for sign in signs):
             continue
         group = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):

@@ -30,6 +30,7 @@ from pcpfs.store import layout
 from pcpfs.store.event_lines import event_places
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import PageRow, SpanRow
+from pcpfs.store.secrets import AllowList, source_findings
 from pcpfs.store.store import Store
 
 
@@ -117,6 +118,8 @@ class Looking:
         uri = file_uri(Path(os.path.join(root.path, path)))
         if same:
             return Standing(page, span, body, Text(outcome.data), uri, uri)
+        if source_findings(outcome.data, AllowList.of(self._store.catalog, Namespace(page.scope))):
+            return None  # the next sync withholds it
         modified = Instant.of_nanoseconds(outcome.candidate.stat.mtime_ns)
         if self._moment is not None and (span.valid_to is not None or self._moment < modified):
             return self._stored(page, span, pinned=True)

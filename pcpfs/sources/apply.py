@@ -20,7 +20,9 @@ from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
 from pcpfs.sources.statcache import StatCache, valid_from_of
+from pcpfs.sources.withholding import without_secrets
 from pcpfs.store.fold import Observation, fold_page
+from pcpfs.store.secrets import AllowList
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
@@ -131,6 +133,7 @@ class Applier:
     def _read(
         self, batch: Sequence[Observe], contents: Mapping[str, bytes]
     ) -> Iterator[tuple[Observe, Content]]:
+        allowed = AllowList.of(self.store.catalog, self.root.namespace)
         for observe in batch:
             path = observe.file.path
             known = contents.get(path)
@@ -138,6 +141,7 @@ class Applier:
                 yield observe, Content(observe.file, known)
                 continue
             outcome = read_stable(self.root.path, path, self.root.options.max_size)
+            outcome = without_secrets(outcome, allowed)
             if isinstance(outcome, Content):
                 yield observe, outcome
             elif isinstance(outcome, Skipped):

@@ -33,6 +33,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     CHANGING = "changing"
     NO_SYMBOLS = "no_symbols"
+    WITHHELD = "withheld"
 
 
 class Stat(NamedTuple):

@@ -15,6 +15,7 @@ from pcpfs.model.ids import Digest, PageId
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
+from pcpfs.sources.accepting import accept
 from pcpfs.sources.apply import BATCH_BYTES, BATCH_FILES, Applied, Applier
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
@@ -26,9 +27,11 @@ from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.sources.statcache import StatCache
+from pcpfs.sources.withholding import without_secrets
 from pcpfs.store.authority import Authority
 from pcpfs.store.index_process import IndexProcess
 from pcpfs.store.rows import RootRow
+from pcpfs.store.secrets import AllowList
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeReport
@@ -126,10 +129,13 @@ class Sources:
         progress: Progress | None = None,
         *,
         accept_removals: bool = False,
+        allow_secrets: Sequence[str] = (),
     ) -> SyncReport:
         """Take the edits in `tree/`, and bring roots up to date with their files (none named: all);
-        NotFound for no root."""
+        NotFound for no root. What holds a secret is left, but for `allow_secrets`: files of `tree/`
+        or of a source."""
         self.roots.named(names)
+        accept(self.store, self.actor, allow_secrets)
         taken = self.edits.take(accept_removals=accept_removals)
         with self.store.writing("sync", self.actor) as transaction:
             done = [
@@ -194,10 +200,12 @@ class Sources:
     def _settle(self, root: Root, found: Scan) -> tuple[Scan, dict[str, bytes]]:
         """Read what has to be read; keep the bytes as far as memory is meant for it."""
         outcomes: dict[str, Candidate | ScanSkipped | Gone] = {}
+        allowed = AllowList.of(self.store.catalog, root.namespace)
         contents: dict[str, bytes] = {}
         kept = 0
         for path in found.to_read:
             outcome = read_stable(root.path, path, root.options.max_size)
+            outcome = without_secrets(outcome, allowed)
             if isinstance(outcome, Content):
                 outcomes[path] = outcome.candidate
                 if kept + len(outcome.data) <= BATCH_BYTES:

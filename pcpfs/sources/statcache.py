@@ -18,7 +18,8 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.sources.scanned import Prefixes, Reason, Scan, Stat
 
-_MAGIC = b"pcpfs-statcache-1\n"
+_MAGIC = b"pcpfs-statcache-2\n"
+"""The number rises when files must be read again: since 2 those with a secret are withheld."""
 _MODIFIED_QUIET_NS = 2_000_000_000
 _CHANGED_QUIET_NS = 100_000_000
 _HEADER = struct.Struct("<qQ")

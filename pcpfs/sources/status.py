@@ -12,6 +12,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import unescaped
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
+from pcpfs.sources.scanned import Reason
 from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
@@ -116,8 +117,11 @@ def _stale(session: Session, roots: Roots, root: Root) -> Iterator[StalePath]:
     found = scan(root.path, root.options, roots.cache(root))
     pages = session.store.catalog.pages("root_id = ? AND is_open", (root.root_id,))
     known = {unescaped(page.path or ""): page.digest for page in pages}
+    withheld = {s.path for s in roots.skipped(root) if s.reason == Reason.WITHHELD}
     for file in found.files:
         digest = known.pop(file.path, None)
+        if file.path in withheld and file.stat.mtime_ns <= _last_look(session, root):
+            continue
         if digest is None:
             yield StalePath(root.name, file.path, "new")
         elif file.digest is not None and file.digest != digest:

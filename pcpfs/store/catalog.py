@@ -18,6 +18,7 @@ from pcpfs.model.grants import PRIVATE
 from pcpfs.model.names import Namespace
 from pcpfs.store.databases import connect, transaction, translated
 from pcpfs.store.rows import (
+    AcceptedRow,
     AccessRow,
     ChangeRow,
     DocumentRow,
@@ -36,7 +37,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "10"
+CATALOG_VERSION = "11"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -62,6 +63,7 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("scope", ScopeRow, "scope"),
     ("root", RootRow, "root_id"),
     ("access", AccessRow, "principal, permission, scope"),
+    ("accepted", AcceptedRow, "scope, salt"),
     ("page", PageRow, "page_id"),
     ("revision", RevisionRow, "revision_id"),
     ("span", SpanRow, "page_id, ordinal"),
@@ -244,12 +246,14 @@ class Catalog:
         self._insert("root", rows.roots)
         self._insert("change", rows.changes)
         self._insert("access", rows.access)
+        self._insert("accepted", rows.accepted)
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
         self.db.execute("DELETE FROM scope WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM root WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM access WHERE scope = ?", (namespace,))
+        self.db.execute("DELETE FROM accepted WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 

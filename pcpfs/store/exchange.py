@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pcpfs.errors import Conflict, NotFound, NotPermitted
+from pcpfs.model.grants import READ
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
@@ -64,7 +65,7 @@ class ExportReport:
 def export(session: Session, scopes: Sequence[str], target: Path) -> ExportReport:
     """Write these scopes, all that the principal may see of them, to a folder that must be new or
     empty, or to a tar that must not exist. Conflict if something is there."""
-    visible = {view.scope for view in session.scopes()}
+    visible = {view.scope for view in session.scopes() if READ in view.permissions}
     wanted = sorted({str(Namespace.given(scope)) for scope in scopes} or visible)
     missing = [scope for scope in wanted if scope not in visible]
     if missing:

@@ -29,6 +29,7 @@ from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RelationId, Revis
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
+from pcpfs.model.secrets import SecretAccepted
 from pcpfs.store.disputes import settled
 from pcpfs.store.grants import OWNER_ONLY, Access, access
 
@@ -389,6 +390,7 @@ class ScopeState:
     title: str
     roots: Mapping[RootId, RootAdded]
     access: Access
+    accepted: tuple[SecretAccepted, ...] = ()
 
 
 def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
@@ -397,11 +399,22 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
     order, incomplete = in_order(changes)
     title = str(namespace)
     roots: dict[RootId, RootAdded] = {}
+    accepted: list[SecretAccepted] = []
     for _, body in order:
         for event in body.events:
             if isinstance(event, ScopeTitled):
                 title = event.title
             elif isinstance(event, RootAdded):
                 roots[event.root_id] = event
-    allowed = access(changes) if is_whole else OWNER_ONLY
-    return ScopeState(namespace, tuple(order), latest(changes), incomplete, title, roots, allowed)
+            elif isinstance(event, SecretAccepted):
+                accepted.append(event)
+    return ScopeState(
+        namespace,
+        tuple(order),
+        latest(changes),
+        incomplete,
+        title,
+        roots,
+        access(changes) if is_whole else OWNER_ONLY,
+        tuple(accepted),
+    )

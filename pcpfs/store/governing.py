@@ -23,6 +23,7 @@ from pcpfs.model.pages import Principal
 from pcpfs.store.authority import Authority
 from pcpfs.store.grants import ANYBODY
 from pcpfs.store.rows import ScopeRow
+from pcpfs.store.secrets import refuse_secrets_in
 from pcpfs.store.store import Store
 
 
@@ -86,6 +87,7 @@ class Governing:
         events: list[Event] = []
         if title is not None:
             refuse_unprintable(title, "title")
+            refuse_secrets_in("title", title)
             events.append(ScopeTitled(title))
         if visibility is not None:
             events.append(VisibilitySet(visibility))

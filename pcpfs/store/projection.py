@@ -24,6 +24,7 @@ from pcpfs.store.fold import (
     runs,
 )
 from pcpfs.store.rows import (
+    AcceptedRow,
     AccessRow,
     ChangeRow,
     DocumentRow,
@@ -81,7 +82,8 @@ def scope_rows(state: ScopeState) -> ScopeRows:
     )
     permits = sorted(state.access.permits)
     access = tuple(AccessRow(who, what, state.namespace) for who, what in permits)
-    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access)
+    accepted = tuple(AcceptedRow(state.namespace, e.salt, e.kind, e.digest) for e in state.accepted)
+    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access, accepted)
 
 
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:

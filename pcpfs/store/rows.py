@@ -194,6 +194,15 @@ class AccessRow(NamedTuple):
     scope: str
 
 
+class AcceptedRow(NamedTuple):
+    """A secret that was accepted in a scope, salted."""
+
+    scope: str
+    salt: str
+    kind: str
+    digest: str
+
+
 class RootRow(NamedTuple):
     root_id: str
     scope: str
@@ -211,3 +220,4 @@ class ScopeRows:
     roots: tuple[RootRow, ...]
     changes: tuple[ChangeRow, ...]
     access: tuple[AccessRow, ...]
+    accepted: tuple[AcceptedRow, ...] = ()

@@ -13,8 +13,10 @@ from pcpfs.model.ids import Digest, PageId, RelationId, RevisionId, base32
 from pcpfs.model.names import Namespace, media_type_of
 from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revision
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.documents import decoded
 from pcpfs.store.intents import Committed, position_now
 from pcpfs.store.local import Base
+from pcpfs.store.secrets import AllowList, Finding
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import Seen, wanted_heads
@@ -29,11 +31,13 @@ from pcpfs.store.tree_state import (
     Restore,
     Revise,
     Tombstone,
+    parted,
 )
 from pcpfs.store.writes import one_line
 
 _EMPTY = Digest.of(b"")
 _REMOVED = "its file in tree/ was removed"
+_KEEP_IT = "take it out, or keep it: pcpfs sync --allow-secret FILE"
 _RETURNED = "its file in tree/ came back"
 
 
@@ -223,10 +227,18 @@ class _Applying:
         raw = self.text(edit.path)
         if Digest.of(raw) != edit.digest:
             self.left.append((edit.path, CHANGING))
+        elif found := self.secrets(edit, raw):
+            self.left.append((edit.path, f"it holds {found[0]}; {_KEEP_IT}"))
         elif isinstance(edit, Revise):
             self.revise(edit, raw)
         else:
             self.create(edit, raw)
+
+    def secrets(self, edit: Revise | Create, raw: bytes) -> tuple[Finding, ...]:
+        """What keeps a text out of the store; it stays where the person wrote it."""
+        scope = parted(edit.path)[0]
+        allowed = AllowList.of(self.store.catalog, scope)
+        return allowed.findings([("text", decoded(raw)), ("path", edit.path)])
 
     def event(self, edit: Rename | Tombstone | Restore) -> None:
         """What needs no new text."""

@@ -41,6 +41,7 @@ from pcpfs.store.fold import equal_heads
 from pcpfs.store.intents import Committed
 from pcpfs.store.references import resolve, revision
 from pcpfs.store.rows import PageRow
+from pcpfs.store.secrets import checked, refuse_secrets_in
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import wanted_files
@@ -70,8 +71,9 @@ class Writes:
                 return self._retried(known, draft)
             names = [Named(name) for name in self._paths(namespace, page, draft, path)]
             transaction.ensure_scope(namespace, escaped(scope))
+            notes = checked(self._store, transaction, namespace, draft, path)
             revision_id = self._revision(transaction, namespace, page, draft, ())
-            events: list[Event] = [RevisionWritten(revision_id), *names]
+            events: list[Event] = [RevisionWritten(revision_id), *names, *notes]
             events += self._links(transaction, draft, revision_id)
             transaction.change(namespace, page, *events)
             return self._finish(transaction, namespace, page, revision_id)
@@ -124,8 +126,9 @@ class Writes:
         if not (is_new or not row.is_open) and drafting.says_the_same(inherited, parent):
             path = self._shown_path(row)
             return Written(page, parents[0], row.scope, path, created=False)
+        notes = checked(self._store, transaction, namespace, draft)
         revision_id = self._revision(transaction, namespace, page, inherited, parents)
-        events: list[Event] = [RevisionWritten(revision_id, parents), *more]
+        events: list[Event] = [RevisionWritten(revision_id, parents), *more, *notes]
         events += self._links(transaction, draft, revision_id)
         transaction.change(namespace, page, *events)
         return self._finish(transaction, namespace, page, revision_id)
@@ -133,6 +136,7 @@ class Writes:
     def lifecycle(self, given: str, status: str, operation: str, why: str) -> Written:
         """Archive, tombstone or restore a page: an event of its own (PCP-T2, T3)."""
         refuse_unprintable(why, "reason (--why)")
+        refuse_secrets_in("reason", why)
         with self._store.writing(operation, self._actor) as transaction:
             row = self._page(given, any_state=True)
             self._authority.require((TOMBSTONE,), row.scope)
@@ -145,6 +149,7 @@ class Writes:
     def close(self, given: str, at: Instant, why: str) -> Written:
         """Say from when on what a page says no longer holds: its head ends there (PCP-T1)."""
         refuse_unprintable(why, "reason (--why)")
+        refuse_secrets_in("reason", why)
         with self._store.writing("close", self._actor) as transaction:
             row = self._page(given)
             self._authority.require((WRITE,), row.scope)

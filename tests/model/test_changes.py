@@ -40,6 +40,7 @@ from pcpfs.model.ids import (
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.secrets import SecretAccepted
 from tests.model.strategies import changes
 
 PAGE = PageId("pg_" + "0" * 25 + "1")
@@ -114,6 +115,10 @@ GOLDEN: dict[str, tuple[Event, str]] = {
     "revoked": (
         Revoked(ANNA, ("read",)),
         '{"permissions":["read"],"principal":"user:anna","type":"revoked"}',
+    ),
+    "accepted": (
+        SecretAccepted("aws-key", "00ff", "ab" * 32),
+        f'{{"digest":"{"ab" * 32}","kind":"aws-key","salt":"00ff","type":"accepted"}}',
     ),
     "visibility": (VisibilitySet("shared"), '{"type":"visibility","visibility":"shared"}'),
     "unknown": (

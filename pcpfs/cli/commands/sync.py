@@ -18,12 +18,27 @@ from pcpfs.cli.reports import sync_lines
 )
 @click.argument("roots", metavar="[ROOT]...", nargs=-1)
 @with_removals
-def command(call: Call, roots: tuple[str, ...], accept_removals: bool) -> None:
+@click.option(
+    "--allow-secret",
+    "allow_secrets",
+    multiple=True,
+    metavar="FILE",
+    help="Take a file of tree/ or ROOT/PATH although it holds a key or password; repeatable.",
+)
+def command(
+    call: Call, roots: tuple[str, ...], accept_removals: bool, allow_secrets: tuple[str, ...]
+) -> None:
     """Take in what was edited in tree/, and bring the sources up to date.
 
     Files in tree/ that were edited, added, moved or removed become revisions, pages, names and
-    tombstones. Symbols that changed are closed and opened anew, others stay as they are.
+    tombstones. Symbols that changed are closed and opened anew, others stay as they are. What holds
+    a key, a token or a password is left where it is, and named.
     """
     with call.progress() as progress:
-        report = call.sources.sync(roots, progress=progress, accept_removals=accept_removals)
+        report = call.sources.sync(
+            roots,
+            progress=progress,
+            accept_removals=accept_removals,
+            allow_secrets=allow_secrets,
+        )
     call.answer(report, sync_lines(report))
