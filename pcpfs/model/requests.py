@@ -68,7 +68,8 @@ class EventDraft:
 class Filters:
     """What results must be; a filter that is not given excludes nothing.
 
-    `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols. `path`: a pattern as in a
+    `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols. `prose`: of the sources only
+    those that are written for people, or (false) only the others. `path`: a pattern as in a
     `.gitignore` file, over the path of a page in `tree/`, or of a source with or without the name
     of its root. All `tags` are required, and every pair of `epistemic`. `lifecycle`: of STATUSES;
     only `active` if none is given. `relation_types`: the page has a relation of one of these
@@ -77,6 +78,7 @@ class Filters:
     """
 
     kinds: tuple[str, ...] = ()
+    prose: bool | None = None
     languages: tuple[str, ...] = ()
     path: str | None = None
     tags: tuple[str, ...] = ()

@@ -174,19 +174,11 @@ class Answer:
     def result(self) -> QueryResult:
         """Frames within the budget; `dropped_estimate` counts what is known to have found no
         room."""
-        query = self._query
-        fitted = fit(self._offers(), query.max_frames, query.max_tokens)
-        dropped = fitted.dropped + (self._left() if fitted.is_full else 0)
+        fitted = fit(self._offers(), self._query.max_frames, self._query.max_tokens)
+        dropped = fitted.dropped + self._words.goes_on
         return QueryResult(
             frames=fitted.frames, truncated=dropped > 0, dropped_estimate=dropped or None
         )
-
-    def _left(self) -> int:
-        """What nobody looked at yet and would have been served."""
-        for candidate in self._words:
-            if self._offer(candidate) is not None:
-                return 1 + self._words.left()
-        return 0
 
     def _offers(self) -> Iterator[Offer]:
         given: set[tuple[str, bool]] = set()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from math import floor
 from pathlib import Path
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.answers import Pins, SearchHit
 from pcpfs.model.cgp import ContextQuery, FrameKind
+from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.names import escaped
+from pcpfs.model.requests import EVENT, MOST_RESULTS, SYMBOL, Filters
 from pcpfs.provider.candidate import Anchor, Candidate
 from pcpfs.provider.framing import FACT, named
 from pcpfs.provider.naming import file_path, item_of
@@ -18,93 +20,84 @@ from pcpfs.search.query import parse
 from pcpfs.sources.roots import Root
 from pcpfs.store.references import Reference
 from pcpfs.store.rows import PageRow
-from pcpfs.store.search_request import MOST_RESULTS, SYMBOL, Filters
 from pcpfs.store.session import Session
 
 ANCHORED = 1.0
 _BEST_WORD = 0.99
 _TIER = 4096.0  # how the ranking scales what comes within a tier
 _HALF = 10.0
-_MOST_PARTS = 6
 _SPARE = 4
+_MOST_FOUND = 1000
 _MOST_ANCHORS = 32
 
-_AUTHORED = {FrameKind.MEMORY, FrameKind.FACT, FrameKind.EPISODE}
+_CODE = {FrameKind.SYMBOL, FrameKind.SNIPPET}
+_PAGES = {FrameKind.MEMORY, FrameKind.FACT}
+
+
+def filters_of(kinds: Set[str]) -> Filters | None:
+    """Where to look for these kinds, so that no others are looked at; None where a search cannot
+    find any: a graph stands at an anchor only."""
+    if not kinds:
+        return Filters()
+    wanted: list[str] = []
+    if kinds & _PAGES:
+        wanted.append("page")
+    if FrameKind.EPISODE in kinds:
+        wanted.append(EVENT)
+    code, prose = bool(kinds & _CODE), FrameKind.DOC in kinds
+    if code or prose:
+        wanted += [FILE_KIND, SYMBOL]
+    tags = (FACT,) if wanted == ["page"] and FrameKind.MEMORY not in kinds else ()
+    only = None if code is prose else prose
+    return Filters(kinds=tuple(wanted), prose=only, tags=tags) if wanted else None
 
 
 class Words:
     """Candidates by words, best first: those of the query text, then those of the goal.
 
-    Asks the search in parts, so that only as much is looked for as the budget takes.
+    After many of them it ends; `goes_on` then tells whether there were more.
     """
 
     def __init__(self, session: Session, pins: Pins, query: ContextQuery) -> None:
+        self.goes_on = False
         self._session = session
         self._pins = pins
         self._kinds = frozenset(query.kinds)
-        self._size = min(MOST_RESULTS, query.max_frames + _SPARE, query.max_tokens // 8 + _SPARE)
+        self._first = min(MOST_RESULTS, query.max_frames + _SPARE, query.max_tokens // 8 + _SPARE)
         self._texts = [_plain(text) for text in (query.query_text, query.goal) if text]
         self._lowest = _BEST_WORD
-        self._waiting: list[Candidate] = []
-        self._given: set[tuple[str, bool]] = set()
-        self._parts = self._asked()
 
     def __iter__(self) -> Iterator[Candidate]:
-        while self._fill():
-            yield self._waiting.pop(0)
+        for number, candidate in enumerate(self._all()):
+            if number == _MOST_FOUND:
+                self.goes_on = True
+                return
+            yield candidate
 
-    def left(self) -> int:
-        """How many more there are at least."""
-        self._fill()
-        return len(self._waiting)
-
-    def _fill(self) -> bool:
-        while not self._waiting:
-            part = next(self._parts, None)
-            if part is None:
-                return False
-            self._waiting = part
-        return True
-
-    def _asked(self) -> Iterator[list[Candidate]]:
+    def _all(self) -> Iterator[Candidate]:
+        given: set[tuple[str, bool]] = set()
         for text in dict.fromkeys(self._texts):
             words = len(parse(text).clauses)
-            cursor: str | None = None
-            for _ in range(_MOST_PARTS):
-                answer = self._session.search(
-                    text,
-                    policy="global",
-                    filters=self._filters(),
-                    pins=self._pins,
-                    limit=self._size,
-                    cursor=cursor,
-                )
-                yield [c for hit in answer.results if (c := self._candidate(hit, words))]
-                cursor = answer.cursor
-                if cursor is None:
-                    break
+            for hit in self._hits(text):
+                candidate = self._candidate(hit, words)
+                if candidate is not None and candidate.identity not in given:
+                    given.add(candidate.identity)
+                    yield candidate
 
-    def _filters(self) -> Filters:
-        if not self._kinds:
-            return Filters()
-        if self._kinds <= _AUTHORED:
-            return Filters(kinds=("page", "event"))
-        if self._kinds == {FrameKind.SYMBOL}:
-            return Filters(kinds=(SYMBOL,))
-        return Filters()
+    def _hits(self, text: str) -> Iterator[SearchHit]:
+        filters = filters_of(self._kinds)
+        if filters is None:
+            return iter(())
+        return self._session.hits(text, filters, self._pins, self._first)
 
     def _candidate(self, hit: SearchHit, words: int) -> Candidate | None:
-        """None for a hit that was given, or whose kind is not wanted (Q1)."""
+        """None for a hit whose kind is not wanted after all (Q1)."""
         if self._kinds and not self._kinds & _possible(hit):
             return None
         self._lowest = min(self._lowest, scaled(hit.score, words))
-        candidate = Candidate(
+        return Candidate(
             hit.page_id, round(self._lowest, 6), frame_id=hit.frame_id, lines=hit.lines
         )
-        if candidate.identity in self._given:
-            return None
-        self._given.add(candidate.identity)
-        return candidate
 
 
 def scaled(score: float, words: int) -> float:
@@ -187,11 +180,11 @@ class Anchors:
         return self._session.resolve(path.removeprefix(base), self._pins)
 
     def _symbol(self, name: str) -> Reference:
-        answer = self._session.symbol(name, policy="global", pins=self._pins, limit=1)
-        exact = [hit for hit in answer.results if name in (hit.qualified_name, hit.title)]
-        if not exact or exact[0].frame_id is None:
+        answer = self._session.symbol(name, policy="global", pins=self._pins, limit=1, exact=True)
+        if not answer.results:
             raise NotFound(f"nothing here is called {name!r}")
-        return Reference(exact[0].page_id, frame=exact[0].frame_id)
+        hit = answer.results[0]
+        return Reference(hit.page_id, frame=hit.frame_id)
 
     def _title(self, page: PageRow, reference: Reference) -> str:
         if reference.frame is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pcpfs.model.cgp import ContextFrame
 from pcpfs.provider.candidate import Form, Offer
@@ -15,14 +16,17 @@ _SMALL = 64
 """So many tokens are nobody's loss."""
 
 
+_COUNTED = 4
+"""So many of those that came too late are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Frames in the order of their offers; how many offers found no room; whether the budget was
-    full before all offers were looked at."""
+    """Frames in the order of their offers, and how many offers show something else and found no
+    room, as far as they were counted."""
 
     frames: tuple[ContextFrame, ...]
     dropped: int
-    is_full: bool
 
 
 @dataclass(slots=True)
@@ -47,24 +51,20 @@ def fit(offers: Iterable[Offer], max_frames: int, max_tokens: int) -> Fitted:
     are shown once.
     """
     table = _Table(max_frames, max_tokens)
-    is_full = table.is_full
-    if not is_full:
-        for offer in offers:
-            table.seat(offer)
-            if table.is_full:
-                is_full = True
-                break
+    waiting = iter(offers)
+    while not table.is_full and (offer := next(waiting, None)) is not None:
+        table.seat(offer)
     table.improve()
-    chosen = [seat.chosen.frame for seat in table.seats if seat.chosen]
-    waiting = sum(seat.form is None for seat in table.seats)
-    return Fitted(tuple(chosen), waiting, is_full)
+    late = (offer for offer in waiting if table.has_more(offer))
+    dropped = table.standing + sum(1 for _ in islice(late, _COUNTED))
+    return Fitted(table.frames, dropped)
 
 
 class _Table:
     def __init__(self, max_frames: int, max_tokens: int) -> None:
         self._max_frames = max_frames
         self._max_tokens = max_tokens
-        self.seats: list[_Seat] = []
+        self._seats: list[_Seat] = []
         self._taken = 0
         self._tokens = 0
 
@@ -75,6 +75,19 @@ class _Table:
     @property
     def _left(self) -> int:
         return self._max_tokens - self._tokens
+
+    @property
+    def frames(self) -> tuple[ContextFrame, ...]:
+        return tuple(seat.chosen.frame for seat in self._seats if seat.chosen)
+
+    @property
+    def standing(self) -> int:
+        """How many found no room in the end and would have shown something else."""
+        return sum(seat.form is None and self.has_more(seat.offer) for seat in self._seats)
+
+    def has_more(self, offer: Offer) -> bool:
+        """Whether an offer shows something that no frame shows."""
+        return bool(self._apart(offer, None))
 
     def seat(self, offer: Offer) -> None:
         """Give an offer its place, or let it wait; nothing where its lines are shown already."""
@@ -91,14 +104,14 @@ class _Table:
 
     def _place(self, seat: _Seat, form: int | None) -> None:
         seat.form = form
-        self.seats.append(seat)
+        self._seats.append(seat)
         if form is not None:
             self._taken += 1
             self._tokens += seat.cost
 
     def improve(self) -> None:
         """Use what is left: a better form, or a first one for those who wait."""
-        for seat in self.seats:
+        for seat in self._seats:
             if seat.form is None and self._taken >= self._max_frames:
                 continue
             usable = self._apart(seat.offer, seat)
@@ -115,7 +128,7 @@ class _Table:
 
     def _apart(self, offer: Offer, own: _Seat | None) -> list[int]:
         """The forms that show nothing which another frame shows: no same line, no same text."""
-        others = [(s.offer.place, s.chosen) for s in self.seats if s is not own and s.chosen]
+        others = [(s.offer.place, s.chosen) for s in self._seats if s is not own and s.chosen]
         shown = [form.lines for place, form in others if place == offer.place]
         texts = {form.frame.content_digest for _, form in others}
         return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +26,7 @@ from pcpfs.provider.cutting import Cut, Lines, Text
 from pcpfs.provider.naming import FrameName, range_of
 from pcpfs.provider.standing import Standing
 from pcpfs.store.rows import PageRow
+from pcpfs.store.sorts import is_prose
 
 NAME = "pcpfs"
 BY = f"{NAME}/{__version__}"
@@ -39,7 +39,6 @@ _ROOMY = 8
 FACT = "fact"
 """Pages with this tag are served as facts."""
 
-_PROSE = re.compile(r"text/(markdown|plain|x-rst|html)|message/.*")
 _HEADING = "heading"
 _TRANSFORM = Transform(method="signature-and-first-line", implementation=BY, version="1")
 
@@ -50,13 +49,9 @@ def kind_of(page: PageRow, symbol: Symbol | None, tags: Sequence[str]) -> FrameK
         return FrameKind.EPISODE
     if not page.is_source:
         return FrameKind.FACT if FACT in tags else FrameKind.MEMORY
-    if is_prose(page):
+    if is_prose(page.media_type):
         return FrameKind.DOC
     return FrameKind.SNIPPET if symbol is None else FrameKind.SYMBOL
-
-
-def is_prose(page: PageRow) -> bool:
-    return _PROSE.fullmatch(page.media_type or "") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ class Framer:
         whole = self.whole(subject)
         page, symbol = subject.standing.page, subject.symbol
         kind = kind_of(page, symbol, subject.standing.body.facets.tags)
-        if page.is_source and symbol is None and not is_prose(page):
+        if page.is_source and symbol is None and not is_prose(page.media_type):
             return  # a file of code is shown by its fragments, or by its symbols
         title, label = self.wording(subject.standing, symbol)
         shape = Shape(kind, self.name_of(subject), whole, title, label, _method(page, symbol))
@@ -145,7 +140,7 @@ class Framer:
         bounds = _bounds(text, subject.symbol)
         around = [(max(bounds[0], lines[0] - n), min(bounds[1], lines[1] + n)) for n in AROUND]
         for chosen in dict.fromkeys(around):
-            if page.is_source and is_prose(page) and chosen == bounds:
+            if page.is_source and is_prose(page.media_type) and chosen == bounds:
                 continue  # that is the whole
             cut = text.lines(chosen)
             if cut is not None and cut.content.strip():

@@ -11,6 +11,7 @@ from pcpfs.model.answers import Pins, SearchAnswer, SearchHit
 from pcpfs.model.requests import EVENT, MOST_RESULTS, PROJECTIONS, SYMBOL, Filters
 from pcpfs.store.paging import Given, checked_limit
 from pcpfs.store.rows import PageRow
+from pcpfs.store.sorts import is_prose
 
 __all__ = ["EVENT", "MOST_RESULTS", "NOW", "PROJECTIONS", "SYMBOL", "Filters", "Search"]
 
@@ -24,13 +25,14 @@ _ALL = Filters()
 def page_filter(
     filters: Filters, root_name: Callable[[str | None], str | None]
 ) -> Callable[[PageRow], bool]:
-    """Whether a page passes language, path and tags."""
+    """Whether a page passes prose, language, path and tags."""
     inside = _path_filter(filters.path)
     languages = {language.casefold() for language in filters.languages}
 
     def passes(page: PageRow) -> bool:
         return (
-            (not languages or (page.language or "").casefold() in languages)
+            (not page.is_source or filters.prose in (None, is_prose(page.media_type)))
+            and (not languages or (page.language or "").casefold() in languages)
             and set(filters.tags) <= set(json.loads(page.tags))
             and (inside(page.path or "") or inside(f"{root_name(page.root_id)}/{page.path}"))
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from pcpfs.errors import Corrupt, NotFound, UsageError
 from pcpfs.machine import user_secret
-from pcpfs.model.answers import Pins, SearchAnswer
+from pcpfs.model.answers import Pins, SearchAnswer, SearchHit
 from pcpfs.model.grants import READ
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import MODES, Filters
@@ -85,25 +85,47 @@ class Searching:
             mode=automatic(query) if mode == "auto" else mode,
             without=frozenset(self._suppressions().pages(task)) if task else (),
         )
+        text, documents = self._text_search(reader)
+        run = text.run if search.mode == "text" else OtherSearch(reader, documents, text).run
+        try:
+            return run(search)
+        except Corrupt:
+            self._discard_indexes(search)
+            return run(search)
+
+    def hits(self, query: str, asked: Asked) -> Iterator[SearchHit]:
+        """See `Session.hits`."""
+        reader = self.reader(asked.pins)
+        search = self._request(reader, query, asked)
+        text, _ = self._text_search(reader)
+        given = 0
+        try:
+            for hit in text.hits(search):
+                given += 1
+                yield hit
+        except Corrupt:
+            self._discard_indexes(search)
+            yield from islice(text.hits(search), given, None)
+
+    def _text_search(self, reader: Reader) -> tuple[TextSearch, Documents]:
         documents = self._documents_of(reader.catalog)
         current = self.store.catalog
         text = TextSearch(
             reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
         )
-        run = text.run if search.mode == "text" else OtherSearch(reader, documents, text).run
-        try:
-            return run(search)
-        except Corrupt:
-            for scope in search.scopes:  # disposable: built anew, from what is not
-                self._indexes.discard(scope, 0)
-                self._indexes.discard(scope, 1)
-            return run(search)
+        return text, documents
 
-    def symbol(self, name: str, asked: Asked) -> SearchAnswer:
+    def _discard_indexes(self, search: Search) -> None:
+        """They are disposable: built anew, from what is not."""
+        for scope in search.scopes:
+            self._indexes.discard(scope, 0)
+            self._indexes.discard(scope, 1)
+
+    def symbol(self, name: str, asked: Asked, *, exact: bool = False) -> SearchAnswer:
         """See `Session.symbol`."""
         reader = self.reader(asked.pins)
         search = self._request(reader, name, asked)
-        return SymbolSearch(reader).run(replace(search, mode="symbol"))
+        return SymbolSearch(reader).run(replace(search, mode="symbol"), exact=exact)
 
     def index_state(self) -> IndexView:
         """The text indexes as `status` shows them."""

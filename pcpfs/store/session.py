@@ -16,6 +16,7 @@ from pcpfs.model.answers import (
     RelationView,
     ScopeView,
     SearchAnswer,
+    SearchHit,
     SuspectPage,
     Written,
 )
@@ -253,6 +254,11 @@ class Session:
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.search(query, asked, mode, task)
 
+    def hits(self, query: str, filters: Filters, pins: Pins, first: int) -> Iterator[SearchHit]:
+        """By words, in all scopes, one by one and without end, for who cannot tell how many it
+        takes; so many as `first` are looked for at once."""
+        return self._searching.hits(query, Asked((), "global", filters, pins, first, None))
+
     def symbol(
         self,
         name: str,
@@ -263,10 +269,11 @@ class Session:
         pins: Pins = NOW,
         limit: int = 10,
         cursor: str | None = None,
+        exact: bool = False,
     ) -> SearchAnswer:
-        """Definitions by exact, dotted or partial name."""
+        """Definitions by exact, dotted or partial name; with `exact` by exact name only."""
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
-        return self._searching.symbol(name, asked)
+        return self._searching.symbol(name, asked, exact=exact)
 
     def suspects(self) -> tuple[SuspectPage, ...]:
         """Pages that cite frames which have closed."""

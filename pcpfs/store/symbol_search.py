@@ -26,6 +26,10 @@ _REASONS = (
 )
 
 
+_LONGEST_PART = 1000
+"""Characters of a name that is looked for within others; a longer one is only found exactly."""
+
+
 class _Found(NamedTuple):
     closeness: int
     lower: bool
@@ -42,23 +46,24 @@ class SymbolSearch:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def run(self, search: Search) -> SearchAnswer:
+    def run(self, search: Search, *, exact: bool = False) -> SearchAnswer:
         """Exact names first, then dotted ends, other case, beginnings and parts; tests and
-        generated code after the rest, then by place."""
+        generated code after the rest, then by place. `exact`: nothing but exact names."""
         name = search.text.strip().replace("::", ".").removesuffix("()")
-        return search.answer(self._hits(search, name) if name else iter(()))
+        exact = exact or len(name) > _LONGEST_PART
+        return search.answer(self._hits(search, name, exact) if name else iter(()))
 
-    def _hits(self, search: Search, name: str) -> Iterator[SearchHit]:
-        for found in sorted(self._found(search, name), key=lambda found: found[:5]):
+    def _hits(self, search: Search, name: str, exact: bool) -> Iterator[SearchHit]:
+        for found in sorted(self._found(search, name, exact), key=lambda found: found[:5]):
             view = self._reader.frame_view(found.row, found.page)
             shown = Excerpt(view.lines, "\n".join(filter(None, [view.signature, view.doc])))
             score = 1 - found.closeness / len(_REASONS)
             yield symbol_hit(view, "symbol", score, _REASONS[found.closeness], shown=shown)
 
-    def _found(self, search: Search, name: str) -> Iterator[_Found]:
+    def _found(self, search: Search, name: str, exact: bool) -> Iterator[_Found]:
         eligible = Eligible(self._reader, search)
         pages: dict[str, PageRow | None] = {}
-        for row in self._candidates(search, name):
+        for row in self._candidates(search, name, exact):
             closeness = _closeness(row, name)
             if closeness is None or not search.filters.takes(row.kind):
                 continue
@@ -71,17 +76,18 @@ class SymbolSearch:
                     closeness, ranks_lower(path), path, row.line_a, row.frame_id, row, page
                 )
 
-    def _candidates(self, search: Search, name: str) -> list[FrameRow]:
-        """Rows whose last name could be meant: one indexed question, one scan of the names only
-        where that found nothing exact."""
+    def _candidates(self, search: Search, name: str, exact: bool) -> list[FrameRow]:
+        """Rows whose name could be meant: indexed questions, but a scan of the last names where a
+        part of one is enough."""
         condition, parameters = holds(search.pins, "frame")
         if "superseded" in search.filters.statuses and search.pins.as_of is None:
             condition = "1"
         last = name.rpartition(".")[2]
         pattern = "%" + last.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        last_name = "name = ?" if exact else "name LIKE ? ESCAPE '\\'"
         return self._reader.catalog.frames(
-            f"kind <> ? AND (qualified_name = ? OR name LIKE ? ESCAPE '\\') AND {condition}",
-            (FILE_KIND, name, pattern, *parameters),
+            f"kind <> ? AND (qualified_name = ? OR {last_name}) AND {condition}",
+            (FILE_KIND, name, name if exact else pattern, *parameters),
         )
 
 

@@ -32,6 +32,7 @@ from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import FrameRow, PageRow
 from pcpfs.store.search_request import EVENT, NOW, PROJECTIONS, SYMBOL, Search
+from pcpfs.store.sorts import of_wanted_sorts
 
 _MOST_KEYS = 100_000
 
@@ -52,8 +53,11 @@ class TextSearch:
 
     def run(self, search: Search) -> SearchAnswer:
         """Hits best first; an empty question has none."""
-        query = parse(search.text)
-        return search.answer(self._hits(search, query))
+        return search.answer(self.hits(search))
+
+    def hits(self, search: Search) -> Iterator[SearchHit]:
+        """All hits one by one, best first; few are looked for until more are asked for."""
+        return self._hits(search, parse(search.text))
 
     def verbatim(self, search: Search, text: str) -> Iterator[SearchHit]:
         """Pages and symbols in which a text stands just so, upper and lower case included."""
@@ -96,8 +100,11 @@ class TextSearch:
         pinned = search.pins != NOW
         eligible = Eligible(self._reader, search)
         phrases = phrase_filter(query, self._texts)
+        is_wanted = of_wanted_sorts(self._catalog, search.filters)
 
         def allowed(key: str) -> bool:
+            if not is_wanted(key):
+                return False
             page = self._page_of(key)
             if page is None or not eligible.page(page):
                 return False

@@ -73,7 +73,24 @@ def test_offers_are_asked_for_only_while_there_is_room() -> None:
             yield offer(str(n), 10)
 
     fitted = fit(offers(), 3, 1000)  # type: ignore[arg-type]
-    assert (len(fitted.frames), fitted.is_full, len(asked)) == (3, True, 3)
+    assert (len(fitted.frames), fitted.dropped, len(asked)) == (3, 4, 7)
+
+
+def test_what_is_shown_already_was_not_dropped() -> None:
+    part = Offer("page", (form("part", 10, (20, 30), whole=False),))
+    page = Offer("page", (form("page", 30, (1, 50)),))
+    same_text = Offer("elsewhere", (form("page", 30, (1, 50)),))
+    assert fit([page, part, same_text], 1, 1000).dropped == 0
+    assert fit([page, part, same_text, offer("other", 10)], 1, 1000).dropped == 1
+
+
+def test_who_waited_for_lines_that_another_shows_in_the_end_was_not_dropped() -> None:
+    """The giant's fragment becomes its whole, which holds what had found no room."""
+    giant = Offer("page", (form("giant", 60, (1, 90)), form("part", 12, (1, 2), whole=False)))
+    inner = Offer("page", (form("inner", 45, (40, 50)),))
+    fitted = fit([giant, offer("b", 30), inner], 8, 95)
+    assert [frame.id for frame in fitted.frames] == ["giant", "b"]
+    assert fitted.dropped == 0
 
 
 OFFERS = st.lists(
@@ -95,9 +112,10 @@ def test_any_budget_is_kept_and_used(
     names = [frame.id.removesuffix("-part") for frame in fitted.frames]
     assert names == sorted(names, key=lambda name: int(name[1:]))
     left = max_tokens - sum(frame.token_cost for frame in fitted.frames)
-    if len(fitted.frames) < max_frames and not fitted.is_full:
-        waiting = [each for each in offers if each.place not in names]
-        assert fitted.dropped == len(waiting)
+    waiting = [each for each in offers if each.place not in names]
+    assert bool(fitted.dropped) == bool(waiting)
+    assert fitted.dropped <= len(waiting)
+    if len(fitted.frames) < max_frames and left >= 8:
         assert all(f.frame.token_cost > left for each in waiting for f in each.forms)
 
 

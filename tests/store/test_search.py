@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.answers import SearchAnswer
-from pcpfs.store.search_request import Filters
+from pcpfs.store.search_request import NOW, Filters
 from tests.store.workplace import Workplace
 
 MANY = settings(
@@ -227,3 +227,14 @@ def test_a_program_that_seeds_chance_overwrites_no_index(place: Workplace) -> No
         place.session.flush_indexes()
     assert len(place.session.search("apple").results) == 3
     assert len(place.reopened().session.search("apple").results) == 3
+
+
+def test_the_name_of_a_symbol_may_be_of_any_length(place: Workplace) -> None:
+    assert place.session.symbol("a" * 100_000).results == ()
+
+
+def test_hits_one_by_one_are_those_of_the_answer(place: Workplace) -> None:
+    for n in range(7):
+        place.write(f"apple {'pear ' * n}")
+    hits = place.session.hits("apple", Filters(), NOW, first=2)
+    assert tuple(hits) == place.session.search("apple", limit=50).results
