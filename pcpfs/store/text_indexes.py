@@ -109,13 +109,27 @@ class TextIndexes:
 
     def backlog(self, catalog: Catalog, scope: str, past: int) -> int:
         """How many documents the next search in a scope would have to take in first."""
-        if (scope, past) not in self._open:
-            index = self._usable(catalog, scope, past)
-            if index is None:
-                return len(_all_documents(catalog, scope, past))
-            self._open[scope, past] = (index, _flushed(catalog, scope, past))
+        if (scope, past) not in self._open and self._is_lost(catalog, scope, past):
+            return len(_all_documents(catalog, scope, past))
         waiting = len(catalog.pending(scope, past))
         return waiting if waiting > OVERLAID else 0
+
+    def _is_lost(self, catalog: Catalog, scope: str, past: int) -> bool:
+        """Whether there is no index to trust; one that somebody writes just now has no seal."""
+        flushed = _flushed(catalog, scope, past)
+        index = self._usable(catalog, scope, past)
+        if index is None:
+            try:
+                with self._disk.lock(self._lock, 0):
+                    flushed = _flushed(catalog, scope, past)
+                    index = self._usable(catalog, scope, past)
+            except Busy:
+                return False
+            except ReadOnly:
+                return True
+        if index is not None:
+            self._open[scope, past] = (index, flushed)
+        return index is None
 
     def flush(
         self, catalog: Catalog, scope: str, past: int, progress: Progress | None

@@ -20,7 +20,7 @@ from pcpfs.model import cgp
 from pcpfs.provider.provider import Provider
 from pcpfs.provider.server import serve
 from pcpfs.store.session import Session
-from pcpfs.store.store import Store
+from pcpfs.store.store import INDEX_LOCK, Store
 from tests.cgp import reference
 from tests.cgp.hosting import Host
 from tests.integration.source_tree import SourceTree
@@ -116,6 +116,21 @@ def test_a_lost_index_is_built_beside_and_said_meanwhile(place: Workplace) -> No
         assert len(found.frames) == 4
         fresh = Provider(lambda: Session(store, ANNA), most_backlog=3)
         assert len(fresh.query(asked).frames) == 4
+
+
+def test_an_index_that_somebody_writes_just_now_is_not_lost(place: Workplace) -> None:
+    """It has no seal until it is written."""
+    for number in range(4):
+        place.write(f"Zebra {number}.\n")
+    place.session.search("zebra")
+    place.close()
+    for seal in (place.path / ".pcpfs" / "index").rglob("seal.json"):
+        seal.unlink()
+    with Store.open(place.path) as store:
+        session = Session(store, ANNA)
+        with store.disk.lock(store.local_folder / INDEX_LOCK, 0):
+            assert session.index_backlog(["project:a"]) == 0
+        assert session.index_backlog(["project:a"]) == 4
 
 
 def test_a_few_documents_are_indexed_while_the_question_waits(place: Workplace) -> None:
