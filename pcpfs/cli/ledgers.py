@@ -110,15 +110,14 @@ def entry(
 ) -> ContextEntry:
     """An entry from bytes; what is no UTF-8 in them becomes escapes."""
     from pcpfs.ledger import ContextEntry  # noqa: PLC0415 (see `ledger`)
-    from pcpfs.model.context import importance_of  # noqa: PLC0415 (see `ledger`)
+    from pcpfs.model.context import BY_TAGS  # noqa: PLC0415 (see `ledger`)
 
-    tags = tuple(tags)
     return ContextEntry(
         source,
         content.decode("utf-8", "backslashreplace"),
         timestamp,
-        tags,
-        importance_of(tags) if importance is None else importance,
+        tuple(tags),
+        BY_TAGS if importance is None else importance,
         goal_id,
         key,
     )

@@ -64,6 +64,8 @@ class Thread:
     def keep_up(self) -> None:
         """Take in the little that is new before somebody asks. If that cannot be done now, the next
         question does it."""
+        if not self.log.is_readable():
+            return
         stamp = self.log.stamp()
         try:
             with self._store.disk.lock(self._store.local_folder / LEDGER_LOCK, 0):

@@ -13,11 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pcpfs.ledger import ContextEntry, Settings, StoreLedger
-from pcpfs.ledger.events import event_of
-from pcpfs.ledger.thread import LEDGER_LOCK
+from pcpfs.ledger.events import event_of, namespace_of
+from pcpfs.ledger.thread import LEDGER_LOCK, Thread
 from pcpfs.model.instants import Instant
+from pcpfs.model.pages import Principal
+from pcpfs.store.session import Session
 from tests.events.test_segments import cloned, pull
-from tests.ledger.threads import answers, files_of, folder_of, in_full, kept
+from tests.ledger.threads import CHUNK, answers, files_of, folder_of, in_full, kept
 from tests.store.workplace import START, Workplace, paths_of
 
 TEXTS = ("The tide is high.", "pump failure", "the the the", "数据库 🙂", "", "tide " * 40)
@@ -298,6 +300,31 @@ def test_keeping_up_waits_for_nobody_and_fails_for_nothing(place: Workplace) -> 
     (place.path / ".pcpfs" / "ledger").write_text("not a folder")
     kept(place).keep_up()
     agrees(place)
+
+
+def test_a_writer_who_may_not_read_keeps_nothing_and_spoils_nothing(place: Workplace) -> None:
+    filled(place)
+    before = {file.name: file.read_bytes() for file in files_of(place)}
+    place.session.governing.grant("thread:t", Principal("agent:mute"), ["write"])
+    mute = Session(place.store, Principal("agent:mute"))
+    mute.ingest("thread:t", [event_of(entry(30))])
+    theirs = Thread(mute, namespace_of("t"), Settings(), CHUNK)
+    theirs.keep_up()
+    assert theirs.ask(lambda views: len(views.everything.corpus)) == 0
+    assert {file.name: file.read_bytes() for file in files_of(place)} == before
+    agrees(place)
+
+
+def test_a_reader_of_the_thread_uses_what_its_owner_keeps(place: Workplace) -> None:
+    filled(place)
+    place.session.governing.grant("thread:t", Principal("agent:reader"), ["read"])
+    agrees(place)
+    before = stamps(place)
+    reader = Thread(
+        Session(place.store, Principal("agent:reader")), namespace_of("t"), Settings(), CHUNK
+    )
+    assert reader.ask(answers) == answers(in_full(place))
+    assert stamps(place) == before
 
 
 def test_many_entries_are_kept_by_their_writer(place: Workplace) -> None:

@@ -35,6 +35,17 @@ def contents(view: ContextProjection) -> list[str]:
     return [shown.content for shown in view.entries]
 
 
+def test_an_entry_matters_as_its_tags_say_unless_its_writer_says_otherwise() -> None:
+    by_tags = {"failure": 0.8, "success": 0.6, "reflection": 0.9, "other": 0.5}
+    for tag, importance in by_tags.items():
+        assert entry("x", tags=[tag]).importance == importance
+        assert entry("x", tags=[tag], importance=0.5).importance == 0.5
+    assert entry("x", tags=["failure", "reflection"]).importance == 0.9
+    for wrong in (float("nan"), 1.1, -0.1):
+        with pytest.raises(UsageError, match="between 0 and 1"):
+            entry("x", importance=wrong)
+
+
 def test_v1_looks_at_goal_tags_and_importance_alone() -> None:
     found = ledger(
         entry("pump", 0),
