@@ -373,7 +373,7 @@ def test_whatever_happens_the_answers_are_those_of_the_whole_thread(
         elif action == "lose" and folder.exists():
             shutil.rmtree(data.draw(st.sampled_from([folder, folder.parent])))
         elif action == "damage" and folder.exists():
-            file = data.draw(st.sampled_from(files_of(place)))
+            file = data.draw(st.sampled_from([f for f in files_of(place) if f.stat().st_size]))
             raw = bytearray(file.read_bytes())
             raw[data.draw(st.integers(0, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
             file.write_bytes(raw)
