@@ -67,8 +67,12 @@ class Call:
     def store(self) -> Store:
         from pcpfs.store.store import Store  # noqa: PLC0415 (help needs no store)
 
-        show_warnings_of_ours()
-        return self._open.enter_context(Store.open(self.store_path, wait=self.settings.wait))
+        acting = self.settings.principal
+        show_warnings_of_ours(quiet=acting is not None)
+        store = self._open.enter_context(Store.open(self.store_path, wait=self.settings.wait))
+        if acting == store.owner:
+            show_warnings_of_ours()
+        return store
 
     @property
     def store_path(self) -> Path:
@@ -160,8 +164,9 @@ def login_name() -> str:
     return re.sub(r"[\s\x00-\x1f\x7f]", "-", name)[:100] or "owner"
 
 
-def show_warnings_of_ours() -> None:
-    """Log records of pcpfs from WARNING on go to standard error, one line each."""
+def show_warnings_of_ours(*, quiet: bool = False) -> None:
+    """Log records of pcpfs from WARNING on go to standard error, one line each. They tell of the
+    whole store, so that others than its owner (`quiet`) hear of errors only."""
     import logging  # noqa: PLC0415 (only a store logs)
 
     if debugging():
@@ -172,4 +177,5 @@ def show_warnings_of_ours() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
     logger = logging.getLogger("pcpfs")
     logger.handlers[:] = [stream]
+    logger.setLevel(logging.ERROR if quiet else logging.NOTSET)
     logger.propagate = False

@@ -16,6 +16,7 @@ from pcpfs.sources.scanned import Reason
 from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
+from pcpfs.store.recommending import Recommendation, recommendations
 from pcpfs.store.searching import IndexView
 from pcpfs.store.session import Session
 
@@ -48,6 +49,7 @@ class Status:
     incomplete: tuple[str, ...]
     damaged: tuple[Damage, ...]
     edits: tuple[str, ...]
+    recommended: tuple[Recommendation, ...]
     index: IndexView
     generation: int | None
 
@@ -75,6 +77,7 @@ def status(session: Session) -> Status:
         incomplete=tuple(row.page_id for row in seen.pages("incomplete")),
         damaged=session.damages(),
         edits=tuple(path for path in store.edits() if _is_seen(session, path)),
+        recommended=recommendations(session),
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
     )

@@ -78,5 +78,8 @@ def _needs_attention(status: Status) -> Iterator[str]:
     yield from conflict_lines(status.conflicts)
     yield from (f"edited in tree/ and not taken in: {safe(path)}" for path in status.edits)
     yield from (f"incomplete: {page} misses earlier changes" for page in status.incomplete)
+    for one in status.recommended:
+        who, why = safe(one.actor), safe(one.why)
+        yield f"{who} recommends to delete {safe(one.title)} ({one.page_id}): {why}"
     if status.damaged:
         yield f"damaged: {plural(len(status.damaged), 'page')}; 'pcpfs fsck' says why"
