@@ -34,6 +34,7 @@ from pcpfs_conformance.provider_bench import (
     CheckFailed,
     CheckSkipped,
     Talk,
+    described,
     require_none,
 )
 from pcpfs_conformance.provider_checks import NOBODY
@@ -105,8 +106,18 @@ def budget_honesty(bench: Bench) -> str:
         budgets = (talk.plain.max_tokens, total // 2, total // 4, 1)
         for budget in dict.fromkeys(budgets):
             query = talk.asked(max_tokens=budget)
-            require_none(cost_breaches(talk.ask(query), query))
+            require_none(cost_breaches(_within(talk, query), query))
     return f"budgets of {', '.join(map(str, dict.fromkeys(budgets)))} tokens"
+
+
+def _within(talk: Talk, query: cgp.ContextQuery) -> cgp.QueryResult:
+    """The answer within a budget; a refusal by name serves nothing (X1)."""
+    reply = talk.request(cgp.Query(query=query))
+    if isinstance(reply, cgp.Error) and reply.code == cgp.Code.BUDGET_UNSATISFIABLE:
+        return cgp.QueryResult(frames=(), truncated=True)
+    if not isinstance(reply, cgp.Frames):
+        raise CheckFailed(f"B1: {query.max_tokens} tokens were answered by {described(reply)}")
+    return reply.result
 
 
 def frame_limit(bench: Bench) -> str:
@@ -245,7 +256,10 @@ def _read(path: Path) -> bytes:
 
 
 def _path(uri: str | None) -> Path | None:
-    parts = urlsplit(uri or "")
+    try:
+        parts = urlsplit(uri or "")
+    except ValueError:
+        return None
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
         return None
     raw = unquote_to_bytes(parts.path)

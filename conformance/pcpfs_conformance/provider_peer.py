@@ -112,11 +112,13 @@ class Peer:
             if value is None:
                 self._stray(f"a line that is no envelope: {_shown(line)}")
                 continue
-            self.strays += _unhygienic(line, value)
             try:
+                self.strays += _unhygienic(line, value)
                 return read_envelope(line)
             except BadMessage as error:
                 raise NoReply(f"a reply that cannot be read: {error.message}") from error
+            except RecursionError as error:
+                raise NoReply("a reply that is nested too deeply to be read") from error
 
     def ending(self) -> int | None:
         """Wait for its end; the exit code, or None if it goes on. What it still writes to

@@ -31,8 +31,8 @@ from pcpfs.model.instants import Instant
 LOCAL_SCOPE = "local-only"
 OFF_MACHINE_SCOPES = ("org-tenant", "third-party-index", "third-party-model")
 
-_RANGE = re.compile(r"L([1-9][0-9]*)(?:-([1-9][0-9]*))?", re.ASCII)
-_FINGERPRINT = re.compile(r"[^/]+/([0-9]+)(?:/[^/]+)?", re.ASCII)
+_RANGE = re.compile(r"L([1-9][0-9]{0,17})(?:-([1-9][0-9]{0,17}))?", re.ASCII)
+_FINGERPRINT = re.compile(r"[^/]+/([0-9]{1,9})(?:/[^/]+)?", re.ASCII)
 _BARE_ID = re.compile(
     r"(?:sha256:)?[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|(?:pg|fr|rev|rel)_[0-9a-z]{20,}",

@@ -109,9 +109,18 @@ class Provider:
             return  # it could not do it: then the question waits
         raise Unavailable(f"{waiting} documents are being indexed; ask again in some seconds")
 
+    def _require_store(self) -> None:
+        """A store that was moved away or deleted is not made anew."""
+        from pcpfs.store.layout import CONFIG  # noqa: PLC0415 (see `query`)
+
+        place = self._session.store.path
+        if not (place / CONFIG).is_file():
+            raise Unavailable(f"there is no store at {place} any more")
+
     def _desk(self, pins: Pins) -> Desk:
         from pcpfs.provider.answering import Desk  # noqa: PLC0415 (see `query`)
 
+        self._require_store()
         return Desk(self._session, pins, self._roots(), lambda: self._registry, self._readable)
 
     def _roots(self) -> Mapping[str, Root]:

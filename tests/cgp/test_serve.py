@@ -95,6 +95,18 @@ def test_the_store_is_opened_after_the_handshake(place: Workplace, tmp_path: Pat
     assert not (place.path / ".pcpfs").exists()
 
 
+def test_a_store_that_was_moved_away_is_not_made_anew(place: Workplace, host: Host) -> None:
+    place.write("A zebra.\n")
+    elsewhere = place.path.with_name("elsewhere")
+    place.path.rename(elsewhere)
+    (reply,) = host.lines(query("zebra"))
+    assert (reply["type"], reply["code"]) == ("error", "unavailable")
+    assert not place.path.exists()
+    elsewhere.rename(place.path)
+    (reply,) = host.lines(query("zebra"))
+    assert len(reply["result"]["frames"]) == 1
+
+
 def test_a_lost_index_is_built_beside_and_said_meanwhile(place: Workplace) -> None:
     for number in range(4):
         place.write(f"Zebra {number}.\n")

@@ -148,6 +148,56 @@ def test_whatever_it_does_there_is_a_verdict(program: str, told: str, tmp_path: 
     assert all(check.evidence.isprintable() for check in inspection.checks)
 
 
+ODD = """
+import json, sys
+from pcpfs_conformance.example_provider import Example
+class Odd(Example):
+    {body}
+Odd().run(sys.stdin.buffer, sys.stdout.buffer)
+"""
+FRAME = "def frame(self, *given): return super().frame(*given) | "
+
+
+@pytest.mark.parametrize(
+    ("body", "failed"),
+    [
+        (FRAME + "{'provenance': [{'type': 'file', 'uri': 'file://[', 'digest': 'x'}]}", "frame"),
+        (FRAME + "{'provenance': [{'type': 'file', 'range': 'L' + '9' * 5000}]}", "frame"),
+        (FRAME + "{'valid_from': '0001-01-01T00:00:00Z', 'valid_to': '9999-12-31T23:59:59Z'}", ""),
+        (FRAME + "{'x': json.loads('[' * 900 + ']' * 900)}", ""),
+        (FRAME + "{'uri': 'file:///dev/zero', 'score': 1e308}", "frame"),
+    ],
+)
+def test_whatever_a_frame_holds_there_is_a_verdict(body: str, failed: str, tmp_path: Path) -> None:
+    inspection = inspected(tmp_path, sys.executable, "-c", ODD.format(body=body))
+    assert len(inspection.checks) == len(CHECKS)
+    found = those(inspection, Outcome.FAIL)
+    assert failed == "" or any(name.startswith(failed) for name in found)
+
+
+@pytest.mark.parametrize("dimensions", ["9" * 5000, "999999999", "0"])
+def test_a_space_of_any_size_gives_a_verdict(dimensions: str, tmp_path: Path) -> None:
+    body = (
+        "def ack(self):\n        ack = super().ack()\n"
+        f"        ack['capabilities']['embeddings_fingerprint'] = 'm/{dimensions}'\n"
+        "        return ack"
+    )
+    inspection = inspected(tmp_path, sys.executable, "-c", ODD.format(body=body))
+    assert len(inspection.checks) == len(CHECKS)
+    assert set(those(inspection, Outcome.FAIL)) <= {"embedding-fingerprint"}
+
+
+def test_a_budget_may_be_refused_by_name(tmp_path: Path) -> None:
+    body = (
+        "def query(self, query):\n"
+        "        small = query['max_tokens'] < 20\n"
+        "        no = {'type': 'error', 'code': 'budget_unsatisfiable', 'message': 'too small'}\n"
+        "        return no if small else super().query(query)"
+    )
+    inspection = inspected(tmp_path, sys.executable, "-c", ODD.format(body=body))
+    assert those(inspection, Outcome.FAIL) == []
+
+
 def test_a_command_that_is_none_gives_a_verdict(tmp_path: Path) -> None:
     assert "cannot be started" in evidence(inspected(tmp_path, "/no/such"), "handshake")
 
