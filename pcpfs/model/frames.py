@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from pcpfs.errors import Corrupt, PcpfsError
@@ -113,7 +114,7 @@ class Frame:
 def file_frame(page: PageId, name: str, payload: Digest, size: int, line_count: int) -> Frame:
     """The frame that is a whole file."""
     return Frame(
-        FrameId("fr_" + derived("frame", page, "", FILE_KIND)),
+        _frame_id(page, "", FILE_KIND),
         Symbol(FILE_KIND, name, name, "", "", (1, max(line_count, 1)), (0, size), payload),
     )
 
@@ -131,8 +132,14 @@ def frame_ids(page: PageId, symbols: Sequence[Symbol]) -> tuple[Frame, ...]:
             parts += (parameters(symbol.signature),)
             seen[parts] += 1
             parts += (str(seen[parts]),) if seen[parts] > 1 else ()
-        frames.append(Frame(FrameId("fr_" + derived("frame", page, *parts)), symbol))
+        frames.append(Frame(_frame_id(page, *parts), symbol))
     return tuple(frames)
+
+
+@lru_cache(16_384)
+def _frame_id(page: PageId, *parts: str) -> FrameId:
+    """Kept for a while: each file is asked for several times, before and after a change."""
+    return FrameId("fr_" + derived("frame", page, *parts))
 
 
 def parameters(signature: str) -> str:

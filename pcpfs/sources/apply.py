@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from pcpfs.model.changes import Closed, Event, Linked, Noted, Observed, Relation
-from pcpfs.model.frames import Extraction, frame_ids
-from pcpfs.model.ids import Digest, FrameId, PageId, RelationId, RevisionId, base32
+from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
+from pcpfs.model.ids import FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import source_ref
 from pcpfs.model.pages import Payload, Revision
@@ -21,7 +21,6 @@ from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
 from pcpfs.sources.statcache import StatCache, valid_from_of
 from pcpfs.sources.withholding import without_secrets
-from pcpfs.store.fold import Observation, fold_page
 from pcpfs.store.secrets import AllowList
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
@@ -79,14 +78,17 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """The last observation of a page, and the digests of its symbols while it held."""
+    """The last observation of a page; of one that holds also names and digests of its symbols."""
 
-    observation: Observation
-    symbols: Mapping[FrameId, tuple[str, Digest]]
+    revision: RevisionId
+    valid_from: Instant
+    valid_to: Instant | None
+    recorded_at: Instant
+    symbols: Mapping[FrameId, tuple[str, str]]
 
     @property
     def holds(self) -> bool:
-        return self.observation.valid_to is None
+        return self.valid_to is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +203,8 @@ class Applier:
         if before is None or not before.holds:
             return
         target = close.moved_to and PageId.of_source(root.namespace, root.root_id, close.moved_to)
-        end = max(transaction.at, before.observation.valid_from)
-        closed = Closed(before.observation.revision, end, close.reason, None, target or None)
+        end = max(transaction.at, before.valid_from)
+        closed = Closed(before.revision, end, close.reason, None, target or None)
         names = [name for name, _ in before.symbols.values()]
         events: list[Event] = [closed]
         events += [Noted({"closed": names[:_NAMED]})] if names else []
@@ -210,17 +212,19 @@ class Applier:
         self.applied.count_close(close, len(names))
 
     def _before(self, page: PageId) -> _Before | None:
-        namespace, objects = self.root.namespace, self.store.objects
-        state = fold_page(page, namespace, objects.page_changes(namespace, page))
-        if not state.timeline:
+        """As the catalog has it, which is up to date under the writer's lock."""
+        catalog = self.store.catalog
+        spans = catalog.spans(page)
+        if not spans:
             return None
-        last = state.timeline[-1]
-        payload = objects.revision(namespace, page, last.revision).payload
-        assert payload is not None, "a source revision has a payload"
-        seen = objects.extraction(namespace, payload.ref, last.adapter)
-        frames = frame_ids(page, seen.symbols)
+        last = spans[-1]
+        frames = catalog.frames("page_id = ? AND valid_to IS NULL AND kind <> ?", (page, FILE_KIND))
         return _Before(
-            last, {f.frame_id: (f.symbol.qualified_name, f.symbol.digest) for f in frames}
+            RevisionId(last.revision_id),
+            Instant(last.valid_from),
+            None if last.valid_to is None else Instant(last.valid_to),
+            Instant(last.recorded_at),
+            {FrameId(frame.frame_id): (frame.qualified_name, frame.digest) for frame in frames},
         )
 
     def _renamed_from(self, revision: RevisionId, old: str) -> Linked:
@@ -247,10 +251,10 @@ def _since(
     """Since when these bytes are true, and how that is known; never before what was true then."""
     if before is None:
         return valid_from_of(file.stat.mtime_ns, None, now), "first"
-    held = before.observation.valid_to or last_seen or before.observation.recorded_at
+    held = before.valid_to or last_seen or before.recorded_at
     since = valid_from_of(file.stat.mtime_ns, held, now)
     basis = "mtime" if since == Instant.of_nanoseconds(file.stat.mtime_ns) else "seen"
-    return max(since, before.observation.valid_to or before.observation.valid_from), basis
+    return max(since, before.valid_to or before.valid_from), basis
 
 
 def _batches(observations: Iterable[Observe], files: int) -> Iterator[list[Observe]]:

@@ -219,12 +219,12 @@ class Sources:
         """The pages of a root below what was looked at."""
         rows = []
         for path in found.covered:
-            condition, parameters = _below(path)
-            rows += self.store.catalog.query(
-                "SELECT path, page_id, digest, is_open FROM page "
-                f"WHERE root_id = ? AND {condition}",
-                (root.root_id, *parameters),
-            )
+            for condition, parameters in _at_or_below(path):
+                rows += self.store.catalog.query(
+                    "SELECT path, page_id, digest, is_open FROM page "
+                    f"WHERE root_id = ? AND {condition}",
+                    (root.root_id, *parameters),
+                )
         return {
             unescaped(path): Known(PageId(page), Digest(digest) if is_open else None)
             for path, page, digest, is_open in rows
@@ -333,12 +333,15 @@ class Sources:
                 session.flush_indexes(progress)
 
 
-def _below(path: str) -> tuple[str, tuple[str, ...]]:
-    """The condition that the column `path` is this path or lies below it."""
+def _at_or_below(path: str) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """Conditions that together say that the column `path` is this path or lies below it.
+
+    One question for each: SQLite would answer both at once by looking at every file of the root.
+    """
     if not path:
-        return "1", ()
+        return (("1", ()),)
     path = escaped(path)
-    return "(path = ? OR (path > ? AND path < ?))", (path, path + "/", path + "0")
+    return (("path = ?", (path,)), ("path > ? AND path < ?", (path + "/", path + "0")))
 
 
 def _without(found: Scan, paths: Container[str]) -> Scan:

@@ -77,14 +77,18 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("follow", FollowRow, "followed, revision_id"),
     ("latest_event", LatestEventRow, "scope, revision_id"),
 )
-_BY_PAGE = (
-    ("revision", RevisionRow, "page_id"),
-    ("span", SpanRow, "page_id"),
-    ("frame", FrameRow, "page_id"),
-    ("relation", RelationRow, "from_page"),
-    ("change", ChangeRow, "page_id"),
-    ("document", DocumentRow, "page_id"),
-)
+_BY_PAGE = {
+    "revision": "page_id",
+    "span": "page_id",
+    "frame": "page_id",
+    "relation": "from_page",
+    "change": "page_id",
+    "document": "page_id",
+}
+"""Tables of which several rows belong to a page, and the column that says to which."""
+
+_KEYS = {table: key for table, _, key in TABLES} | {"frame": "rowid"}
+_ASKED_AT_ONCE = 500
 _INDEXES = (
     "page (scope, path)",
     "page (scope, claim) WHERE claim IS NOT NULL",
@@ -209,20 +213,15 @@ class Catalog:
     def replace_pages(self, pages: Sequence[PageRows]) -> None:
         """Put these rows in place of all that is known of their pages, and note what the text
         indexes have to take in."""
-        before: dict[str, DocumentRow] = {}
-        for rows in pages:
-            if self.page(rows.page.page_id) is not None:
-                before |= self._documents(rows.page.page_id)
-                self._remove_page_rows(rows.page.page_id)
-        self.db.executemany(
-            "DELETE FROM damage WHERE page_id = ?", [(rows.page.page_id,) for rows in pages]
-        )
+        ids = [rows.page.page_id for rows in pages]
+        self.db.executemany("DELETE FROM damage WHERE page_id = ?", [(page,) for page in ids])
+        known = self._known(ids)
         self._insert("page", [rows.page for rows in pages])
-        for table in ("revisions", "spans", "frames", "relations", "changes", "documents"):
-            found = [row for rows in pages for row in getattr(rows, table)]
-            self._insert(table.removesuffix("s"), found)
-        after = {row.key: row for rows in pages for row in rows.documents}
-        self._note_pending(before, after)
+        for table, column in _BY_PAGE.items():
+            wanted = [row for rows in pages for row in getattr(rows, f"{table}s")]
+            gone, new = self._replace_rows(table, column, known, wanted)
+            if table == "document":
+                self._note_pending(gone, new)
 
     def set_damage(self, damage: Damage) -> None:
         """Leave a page out whose files cannot be read."""
@@ -234,10 +233,12 @@ class Catalog:
 
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
-        before = self._documents(page_id)
-        self._remove_page_rows(page_id)
-        self.db.execute("DELETE FROM page WHERE page_id = ?", (page_id,))
-        self._note_pending(before, {})
+        for table, column in _BY_PAGE.items():
+            gone, _ = self._replace_rows(table, column, [page_id], ())
+            if table == "document":
+                self._note_pending(gone, ())
+        for table in ("damage", "page"):
+            self.db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
 
     def replace_scope(self, rows: ScopeRows) -> None:
         """Put these rows in place of all that is known of a scope itself."""
@@ -308,22 +309,42 @@ class Catalog:
         )
         return [Pending(*row) for row in rows]
 
-    def _documents(self, page_id: str) -> dict[str, DocumentRow]:
-        rows = self.query("SELECT * FROM document WHERE page_id = ?", (page_id,))
-        return {row[0]: DocumentRow(*row) for row in rows}
+    def _known(self, ids: Sequence[str]) -> list[str]:
+        """Those of these pages that have rows already."""
+        return [page for (page,) in self._rows_of("page_id", "page", "page_id", ids)]
 
-    def _note_pending(self, before: dict[str, DocumentRow], after: dict[str, DocumentRow]) -> None:
-        gone = [d for key, d in before.items() if after.get(key) != d]
-        new = [d for key, d in after.items() if before.get(key) != d]
-        notes = [Pending(d.scope, d.past, d.key, 1) for d in gone]
-        notes += [Pending(d.scope, d.past, d.key, 0) for d in new]
-        if notes:
-            self.db.executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?)", notes)
+    def _rows_of(
+        self, what: str, table: str, column: str, values: Sequence[str]
+    ) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(values), _ASKED_AT_ONCE):
+            part = values[start : start + _ASKED_AT_ONCE]
+            marks = ", ".join("?" * len(part))
+            yield from self.query(f"SELECT {what} FROM {table} WHERE {column} IN ({marks})", part)
 
-    def _remove_page_rows(self, page_id: str) -> None:
-        for table, _, column in _BY_PAGE:
-            self.db.execute(f"DELETE FROM {table} WHERE {column} = ?", (page_id,))
-        self.db.execute("DELETE FROM damage WHERE page_id = ?", (page_id,))
+    def _replace_rows(
+        self, table: str, column: str, known: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """Put these rows in place of those of the pages that are known; the rows that went and
+        those that came. What stays is not touched: most of a page, whenever it changes."""
+        key, wanted = _KEYS[table], set(rows)
+        width = key.count(",") + 1
+        there = [
+            (row[:width], row[width:]) for row in self._rows_of(f"{key}, *", table, column, known)
+        ]
+        stays = {row for _, row in there if row in wanted}
+        gone = [(key_of, row) for key_of, row in there if row not in stays]
+        condition = " AND ".join(f"{part} = ?" for part in key.split(", "))
+        self.db.executemany(f"DELETE FROM {table} WHERE {condition}", [k for k, _ in gone])
+        new = [row for row in rows if row not in stays]
+        self._insert(table, new)
+        return [row for _, row in gone], new
+
+    def _note_pending(
+        self, gone: Iterable[tuple[Any, ...]], new: Iterable[tuple[Any, ...]]
+    ) -> None:
+        for removed, rows in ((1, gone), (0, new)):
+            documents = map(DocumentRow._make, rows)
+            self._insert("pending", [Pending(d.scope, d.past, d.key, removed) for d in documents])
 
     def _insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         rows = list(rows)
