@@ -29,12 +29,13 @@ from pcpfs.sources.scanned import Skipped as ScanSkipped
 from pcpfs.sources.statcache import StatCache
 from pcpfs.sources.withholding import without_secrets
 from pcpfs.store.authority import Authority
-from pcpfs.store.index_process import IndexProcess
+from pcpfs.store.index_process import IndexBeside
 from pcpfs.store.rows import RootRow
 from pcpfs.store.secrets import AllowList
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeReport
+from pcpfs.store.text_indexes import OVERLAID
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.writes import one_line
 
@@ -87,7 +88,7 @@ class Sources:
         self.registry: AdapterRegistry = installed_registry()
         self.edits = EditTaker(store, actor)
         self._pool = ExtractionPool(installed_registry)
-        self._indexer: IndexProcess | None = None
+        self._indexer = IndexBeside(store.path)
 
     def __enter__(self) -> Self:
         return self
@@ -102,8 +103,7 @@ class Sources:
 
     def close(self) -> None:
         self._pool.close()
-        if self._indexer is not None:
-            self._indexer.finish()
+        self._indexer.finish()
 
     def warm(self) -> None:
         """Start the workers now, for those who watch."""
@@ -158,11 +158,21 @@ class Sources:
         """Look at the bytes in the store again with newer adapters."""
         return reextract(self.store, self.actor, self.registry, self._pool, progress)
 
-    def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, SyncReport]:
-        """Bring some paths of one root up to date (None: all), as `watch` does; indexes wait."""
+    def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, tuple[str, ...]]:
+        """Bring some paths of one root up to date (None: all), as `watch` does, and warnings.
+
+        Of a few files the next search reads what is new in memory; many are indexed beside.
+        """
         with self.store.writing("sync", self.actor) as transaction:
             done = self._look(transaction, root, paths, None)
-            return done, self._finish(transaction, [done])
+            warnings = self._commit(transaction, [done])[1]
+        if self._is_much_pending():
+            self._indexer.look()
+        return done, warnings
+
+    def rest(self) -> None:
+        """Nothing happens for now, says who watches."""
+        self._indexer.rest()
 
     def _look(
         self,
@@ -188,7 +198,7 @@ class Sources:
             transaction,
             root,
             cache,
-            self._index_beside,
+            self._indexer.look,
             self._batch_files,
         )
         applied = applier.apply(todo, contents, progress)
@@ -252,6 +262,14 @@ class Sources:
         return plan(known, found, dict(renames(before, after)))
 
     def _finish(self, transaction: Transaction, done: Sequence[Done]) -> SyncReport:
+        commit, warnings = self._commit(transaction, done)
+        reports = tuple(self._counted(item) for item in done)
+        return SyncReport(reports, TreeReport(), commit, warnings)
+
+    def _commit(
+        self, transaction: Transaction, done: Sequence[Done]
+    ) -> tuple[str | None, tuple[str, ...]]:
+        """Commit what was done, if anything was, and remember it; the commit, and warnings."""
         commit, warnings = None, tuple[str, ...]()
         if not transaction.is_empty:
             committed = transaction.commit(
@@ -266,8 +284,7 @@ class Sources:
             commit, warnings = committed.commit, committed.warnings
         with suppress(Unavailable):  # what is lost of it is found out at the next look
             self._remember(done)
-        reports = tuple(self._counted(item) for item in done)
-        return SyncReport(reports, TreeReport(), commit, warnings)
+        return commit, warnings
 
     def _remember(self, done: Sequence[Done]) -> None:
         """What this machine knows of the files, once the store has it."""
@@ -316,18 +333,15 @@ class Sources:
         files, symbols = self.roots.counts(item.root.root_id)
         return replace(item.report, files=files, symbols=symbols)
 
-    def _index_beside(self) -> None:
-        """Let another process index what is durable, while this one reads on."""
-        if self._indexer is None:
-            self._indexer = IndexProcess.start(self.store.path)
-        else:
-            self._indexer.look()
+    def _is_much_pending(self) -> bool:
+        """More than a search would read in memory."""
+        query = "SELECT count(*) FROM (SELECT 1 FROM pending LIMIT ?)"
+        ((count,),) = self.store.catalog.query(query, (OVERLAID + 1,))
+        return bool(count > OVERLAID)
 
     def _index(self, progress: Progress | None) -> None:
         """Take what waits into the text indexes, so that the next search need not."""
-        if self._indexer is not None:
-            self._indexer.finish()
-            self._indexer = None
+        self._indexer.finish()
         if self.store.catalog.query("SELECT 1 FROM pending LIMIT 1"):
             with closing(Session(self.store, self.actor)) as session, suppress(Unavailable):
                 session.flush_indexes(progress)

@@ -51,51 +51,62 @@ class Entry(NamedTuple):
 
 
 class StatCache:
-    """An immutable mapping from path to Entry, and the device of the root (-1: never seen)."""
+    """An immutable mapping from path to Entry, and the device of the root (-1: never seen).
 
-    __slots__ = ("_entries", "device")
+    Entries stay packed until they are asked for: a watcher asks for one of many thousands.
+    """
 
-    def __init__(self, entries: Mapping[str, Entry] | None = None, device: int = -1) -> None:
-        self._entries: Mapping[str, Entry] = dict(entries or {})
+    __slots__ = ("_asked", "_records", "device")
+
+    def __init__(self, records: Mapping[str, bytes] | None = None, device: int = -1) -> None:
+        self._records: Mapping[str, bytes] = records or {}
+        self._asked: dict[str, Entry] = {}
         self.device = device
 
+    @classmethod
+    def of(cls, entries: Mapping[str, Entry], device: int) -> StatCache:
+        return cls({path: _pack(entry) for path, entry in entries.items()}, device)
+
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._records)
 
     def get(self, path: str) -> Entry | None:
-        return self._entries.get(path)
+        record = self._records.get(path)
+        if record is not None and path not in self._asked:
+            self._asked[path] = _unpack(record)
+        return self._asked.get(path)
 
     def last_seen(self, path: str) -> Instant | None:
         """When this file was last known to hold the bytes that were last read from it."""
-        entry = self._entries.get(path)
+        entry = self.get(path)
         return entry.seen if entry else None
 
     def after(self, scan: Scan, now: Instant) -> StatCache:
         """The cache after a settled scan. `now` must lie before the first file was read."""
         unread, covered = Prefixes(skip.path for skip in scan.unreadable), Prefixes(scan.covered)
-        entries = {
-            path: entry
-            for path, entry in self._entries.items()
+        records = {
+            path: record
+            for path, record in self._records.items()
             if path in unread or path not in covered
         }
         for file in scan.files:
             if file.digest is not None:
-                entries[file.path] = self._entry(file.path, file.stat, file.digest, now)
+                records[file.path] = self._record(file.path, file.stat, file.digest, now)
         for skip in scan.skipped:
             if skip.reason is Reason.BINARY and skip.stat is not None:
-                entries[skip.path] = self._entry(skip.path, skip.stat, None, now)
-        return StatCache(entries, self.device if scan.device is None else scan.device)
+                records[skip.path] = self._record(skip.path, skip.stat, None, now)
+        return StatCache(records, self.device if scan.device is None else scan.device)
 
-    def _entry(self, path: str, stat: Stat, digest: Digest | None, now: Instant) -> Entry:
-        known = self._entries.get(path)
+    def _record(self, path: str, stat: Stat, digest: Digest | None, now: Instant) -> bytes:
+        known = self.get(path)
         believed = known is not None and known.digest == digest and known.trusted(stat)
-        return Entry(stat, known.read_at if known and believed else now, now, digest)
+        return _pack(Entry(stat, known.read_at if known and believed else now, now, digest))
 
     def to_bytes(self) -> bytes:
         """A compact file of fixed records, guarded by a checksum."""
-        records = b"".join(_pack(entry) for entry in self._entries.values())
-        names = "\0".join(self._entries).encode("utf-8", "surrogateescape")
-        body = _HEADER.pack(self.device, len(self._entries)) + records + names
+        records = b"".join(self._records.values())
+        names = "\0".join(self._records).encode("utf-8", "surrogateescape")
+        body = _HEADER.pack(self.device, len(self._records)) + records + names
         return _MAGIC + hashlib.sha256(body).digest() + body
 
     @classmethod
@@ -108,8 +119,9 @@ class StatCache:
         device, count = _HEADER.unpack_from(body)
         end = _HEADER.size + count * _RECORD.size
         names = body[end:].decode("utf-8", "surrogateescape").split("\0") if count else []
-        records = _RECORD.iter_unpack(body[_HEADER.size : end])
-        return cls(dict(zip(names, map(_unpack, records), strict=True)), device)
+        starts = range(_HEADER.size, end, _RECORD.size)
+        records = [body[start : start + _RECORD.size] for start in starts]
+        return cls(dict(zip(names, records, strict=True)), device)
 
     def save(self, write: Callable[[bytes], None]) -> None:
         write(self.to_bytes())
@@ -123,8 +135,8 @@ def _pack(entry: Entry) -> bytes:
     )
 
 
-def _unpack(record: tuple[int, int, int, int, int, int, bool, bytes]) -> Entry:
-    inode, size, mtime, ctime, read_at, seen, known, digest = record
+def _unpack(record: bytes) -> Entry:
+    inode, size, mtime, ctime, read_at, seen, known, digest = _RECORD.unpack(record)
     return Entry(
         Stat(inode, size, mtime, ctime),
         Instant(read_at),

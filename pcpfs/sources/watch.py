@@ -79,6 +79,7 @@ class Watch:
         """One round: hear what happened, then do what is due."""
         heard = self.watcher.drain(self._patience())
         if not heard:
+            self._sources.rest()
             self._upkeep.turn()
         for path, noticed in heard.items():
             if path in self._watched:
@@ -113,7 +114,7 @@ class Watch:
             watched.debounce = watched.debounce.noticed(waiting, False, time.monotonic())
         before = {skip.path for skip in self._sources.roots.skipped(watched.root)}
         try:
-            done, report = self._sources.look(watched.root, paths)
+            done, warnings = self._sources.look(watched.root, paths)
         except PcpfsError as error:
             watched.debounce = watched.debounce.failed(time.monotonic())
             self._complain(watched, error.message)
@@ -121,7 +122,7 @@ class Watch:
         watched.debounce = watched.debounce.done(time.monotonic())
         watched.broken = None
         self._report(done, before)
-        for warning in report.warnings:
+        for warning in warnings:
             self._tell(WatchLine("note", watched.root.name, message=warning))
 
     def _is_being_written(self, root: Root, path: str) -> bool:

@@ -62,6 +62,40 @@ class IndexProcess:
         self.process.communicate()
 
 
+class IndexBeside:
+    """An index process whenever there is much to take in, and none when nothing goes on."""
+
+    def __init__(self, store: Path) -> None:
+        self._store = store
+        self._process: IndexProcess | None = None
+        self._is_ending = False
+        self._came_late = False
+
+    def look(self) -> None:
+        """There is much pending."""
+        if self._process is None or not self._process.is_at_work():
+            self._process = IndexProcess.start(self._store)
+            self._is_ending = self._came_late = False
+        elif self._is_ending:
+            self._came_late = True
+        else:
+            self._process.look()
+
+    def rest(self) -> None:
+        """Nothing more comes for now; returns at once."""
+        if self._came_late and self._process and not self._process.is_at_work():
+            self.look()
+        if self._process is not None and not self._is_ending:
+            self._process.let_finish()
+            self._is_ending = True
+
+    def finish(self) -> None:
+        """Wait until what was pending has been taken in."""
+        if self._process is not None:
+            self._process.finish()
+            self._process = None
+
+
 def serve(store: str) -> None:
     """Flush whenever a line comes, and once more at the end of the input.
 

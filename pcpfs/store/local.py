@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -232,10 +233,16 @@ class LocalState:
                 RootId(root),
                 unescaped(path),
                 at,
-                tuple((unescaped(a), b, unescaped(c)) for a, b, c in json.loads(skipped)),
+                _listed(skipped),
             )
             for root, path, at, skipped in rows
         }
+
+
+@lru_cache(16)
+def _listed(skipped: str) -> tuple[tuple[str, str, str], ...]:
+    """What was left out; a watcher asks again and again, and it may be thousands of files."""
+    return tuple((unescaped(a), b, unescaped(c)) for a, b, c in json.loads(skipped))
 
 
 def _base(row: tuple[str, str, str, str, str]) -> Base:

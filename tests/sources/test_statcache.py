@@ -49,7 +49,7 @@ def test_a_cache_comes_back_from_its_bytes(entries: dict[str, Entry], device: in
         path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape"): entry
         for path, entry in entries.items()
     }
-    again = StatCache.from_bytes(StatCache(entries, device).to_bytes())
+    again = StatCache.from_bytes(StatCache.of(entries, device).to_bytes())
     assert {path: again.get(path) for path in entries} == entries
     assert (len(again), again.device) == (len(entries), device)
 
