@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, islice
 from math import log
 
 from pcpfs.ports import FIELDS, POSTING_BYTES, DocumentTable, SearchIndex
@@ -62,23 +62,32 @@ def rank(
     allowed: Allowed | None = None,
     limit: int = 20,
 ) -> list[Hit]:
-    """The best documents, best first; equals in order of key.
-
-    `allowed` is asked in that order until there are enough, so it may be slow. A key must be in one
-    of the indexes only.
-    """
-    if not query.clauses or limit < 1:
+    """The best documents, best first; equals in order of key. See `ranked`."""
+    if limit < 1:
         return []
+    return list(islice(ranked(indexes, query, allowed=allowed, expected=limit), limit))
+
+
+def ranked(
+    indexes: Sequence[SearchIndex],
+    query: Query,
+    *,
+    allowed: Allowed | None = None,
+    expected: int = 20,
+) -> Iterator[Hit]:
+    """All documents with a word of the query, best first; so many are `expected` to be asked for.
+
+    `allowed` is asked in that order as long as somebody asks, so it may be slow. A key must be in
+    one of the indexes only.
+    """
+    if not query.clauses:
+        return
     readers = [_Reader(index) for index in indexes]
     _set_norms(readers)
     _score(readers, query.clauses)
-    hits = []
-    for value, key, reader, number in _ordered(readers, limit):
+    for value, key, reader, number in _ordered(readers, expected):
         if allowed is None or allowed(key):
-            hits.append(_hit(query, value, key, reader, number))
-            if len(hits) == limit:
-                break
-    return hits
+            yield _hit(query, value, key, reader, number)
 
 
 class _Reader:

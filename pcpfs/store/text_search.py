@@ -23,7 +23,7 @@ from pcpfs.search.excerpt import (
     span_of,
 )
 from pcpfs.search.query import Query, parse
-from pcpfs.search.ranking import Hit, rank
+from pcpfs.search.ranking import Hit, rank, ranked
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.documents import Documents, decoded
 from pcpfs.store.eligible import Eligible
@@ -89,7 +89,8 @@ class TextSearch:
         given: set[str] = set()
         allowed = self._allowed(search, query)
         both = allowed if also is None else lambda key: allowed(key) and also(key)
-        for hit in _growing(self._indexes(search), query, both, search.wanted):
+        indexes = self._indexes(search)
+        for hit in ranked(indexes, query, allowed=both, expected=search.wanted):
             result = self._result(search, query, hit)
             identity = result.frame_id or result.page_id
             if identity not in given and search.filters.takes(result.kind):
@@ -275,19 +276,6 @@ def symbol_hit(
         valid_from=view.valid_from,
         valid_to=view.valid_to,
     )
-
-
-def _growing(
-    indexes: Sequence[SearchIndex], query: Query, allowed: Callable[[str], bool], wanted: int
-) -> Iterator[Hit]:
-    """All hits in order; few are ranked at first, more only if they are asked for."""
-    given, limit = 0, 2 * wanted
-    while True:
-        hits = rank(indexes, query, allowed=allowed, limit=limit)
-        yield from hits[given:]
-        if len(hits) < limit:
-            return
-        given, limit = len(hits), 4 * limit
 
 
 def _is_body(key: str) -> bool:
