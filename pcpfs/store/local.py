@@ -180,11 +180,12 @@ class LocalState:
 
     def follow(self, before: str | None, after: str | None) -> None:
         """A commit of ours moved HEAD: that is no news."""
-        if after is not None and self.settled() == before:
-            self.set_settled(after)
-        position = self.position() or Position(None, None)
-        if position.head == before:
-            self.set_position(position._replace(head=after))
+        with self._db.writing():  # one wait for the disk
+            if after is not None and self.settled() == before:
+                self.set_settled(after)
+            position = self.position() or Position(None, None)
+            if position.head == before:
+                self.set_position(position._replace(head=after))
 
     def suppress(self, rows: Iterable[tuple[str, str, int, str]], now: int) -> None:
         """Remember what tasks do not want to see (task, page, until, why); forget what is over."""
