@@ -24,13 +24,13 @@ from types import TracebackType
 from pcpfs.errors import Busy, Unavailable
 from pcpfs.ports import DiskCalls
 from pcpfs.system_errors import AnyPath, shown, translated, translation
+from pcpfs.system_locks import acquire
 
 Bytes = bytes | bytearray | memoryview
 
 LITTER = ".tmp-"
 """How names of unfinished writes begin. A crash may leave such files; `Disk.sweep` removes them."""
 
-POLL_SECONDS = 0.05
 SYNC_ALL_FROM = 64
 """From this many files on, one `syncfs` is cheaper than a sync each; below it, a sync each spares
 us from waiting for what other programs have in their caches."""
@@ -229,21 +229,18 @@ class Disk:
 
         It goes with the process, however that ends. Not reentrant.
         """
-        import filelock  # noqa: PLC0415 (50 ms that reading does not need)
-
         with translated(path):
             self._ensure(_parent(os.fspath(path)))
-            lock = filelock.FileLock(os.fspath(path), thread_local=False)
             try:
-                lock.acquire(timeout=wait_seconds, poll_interval=POLL_SECONDS)
-            except filelock.Timeout as error:
+                release = acquire(os.fspath(path), wait_seconds)
+            except TimeoutError as error:
                 held = f"still held {shown(path)} after {wait_seconds:g} s"
                 why = f"another process is writing here and {held}; try again, or see --wait"
                 raise Busy(why, path=shown(path)) from error
         try:
             yield
         finally:
-            lock.release()
+            release()
 
     def _put(self, name: str, data: Bytes, *, durable: bool) -> None:
         folder = _parent(name)

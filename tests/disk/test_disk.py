@@ -10,9 +10,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
-import filelock  # noqa: F401 (before this process may be another user who cannot read it)
 import pytest
 from pcpfs_conformance.broken_disks import FailingCalls
 
@@ -303,6 +304,35 @@ def test_a_lock_goes_with_a_killed_process(tmp_path: Path) -> None:
         other.wait()
         with Disk().lock(tmp_path / "lock", wait_seconds=5):
             pass
+
+
+def test_a_file_that_is_there_is_no_lock_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("of another program")
+    for _ in range(2):
+        with Disk().lock(tmp_path / "lock", wait_seconds=0):
+            assert (tmp_path / "lock").exists()
+
+
+def test_a_lock_file_that_its_holder_removes_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    inside: list[int] = []
+
+    def work(name: int) -> None:
+        for _ in range(200):
+            with suppress(Busy), Disk().lock(tmp_path / "lock", wait_seconds=0):
+                inside.append(name)
+                time.sleep(0)
+                assert inside == [name]
+                inside.clear()
+                (tmp_path / "lock").unlink()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [None] * 4
+
+
+def test_a_lock_that_others_may_not_open_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+    with pytest.raises(Unavailable, match="lock"), Disk().lock(tmp_path / "lock"):
+        pass
 
 
 def test_an_error_inside_a_lock_frees_it(tmp_path: Path) -> None:
