@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pcpfs.model.context import ContextEntry, ContextProjection, ShownEntry
 from pcpfs.model.frames import Extraction
-from pcpfs.model.imports import Found
-from pcpfs.model.inspection import CheckResult, Inspection
 from pcpfs.model.instants import Instant
+
+if TYPE_CHECKING:  # every command needs ports; few need the values of these
+    from pcpfs.model.context import ContextEntry, ContextProjection, ShownEntry
+    from pcpfs.model.imports import Found
+    from pcpfs.model.inspection import CheckResult, Inspection
 
 
 class Clock(Protocol):

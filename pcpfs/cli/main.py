@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -22,11 +23,15 @@ from pcpfs.cli.versions import print_versions
 from pcpfs.errors import Unavailable
 
 PIPE_CLOSED = 141
+_COLLECTED_AFTER = 50_000
+"""New objects before a search for cycles: a command makes hardly any, and imports many objects."""
+
 OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 def run() -> None:
     """The console script `pcpfs`."""
+    gc.set_threshold(_COLLECTED_AFTER, 10, 10)
     if not (sys.warnoptions or debugging()):
         warnings.simplefilter("ignore")
     sys.stdout, sys.stderr = _printable(sys.stdout), _printable(sys.stderr)

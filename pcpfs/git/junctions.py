@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -136,6 +135,8 @@ class Junctions(Repository):
 
     def blend(self, base: bytes, ours: bytes, theirs: bytes) -> bytes:
         """What git makes of two texts with a common ancestor, with markers where it cannot."""
+        import tempfile  # noqa: PLC0415 (few commands merge texts)
+
         with tempfile.TemporaryDirectory(prefix="pcpfs-blend-") as folder:
             files = [Path(folder, name) for name in ("ours", "base", "theirs")]
             for file, text in zip(files, (ours, base, theirs), strict=True):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,6 +137,8 @@ class _Scratch:
 
 @contextmanager
 def _scratch(git: Git) -> Iterator[_Scratch]:
+    import tempfile  # noqa: PLC0415 (few commands meet another repository)
+
     head = git.head()
     with tempfile.TemporaryDirectory(prefix="pcpfs-remote-") as name:
         folder = Path(name)

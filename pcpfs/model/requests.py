@@ -17,6 +17,8 @@ SYMBOL = "symbol"
 """As a kind in a filter: any symbol, whatever its own kind."""
 EVENT = "event"
 MOST_RESULTS = 200
+DEFAULT_BYTES = 32_768
+"""Of a bundle of parts of several pages."""
 
 
 @dataclass(frozen=True, slots=True)

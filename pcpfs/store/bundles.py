@@ -15,7 +15,6 @@ from pcpfs.model.requests import MOST_RESULTS, PROJECTIONS
 from pcpfs.store.reading import Reader
 
 MOST_BYTES = 1 << 20
-DEFAULT_BYTES = 32_768
 
 
 @dataclass(frozen=True, slots=True)

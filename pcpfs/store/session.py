@@ -1,52 +1,50 @@
-"""A session: all operations on one store, in the name of one principal."""
+"""A session: all operations on one store, in the name of one principal.
+
+What only some of them need is imported there: a command of the CLI runs a single one, and half of
+its time is imports.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
-from pcpfs.model.answers import (
-    Difference,
-    FrameView,
-    LogEntry,
-    Manifest,
-    Pins,
-    RelatedPage,
-    RelationView,
-    ScopeView,
-    SearchAnswer,
-    SearchHit,
-    SuspectPage,
-    Written,
-)
+from pcpfs.model.answers import Pins, RelationView, ScopeView, Written
 from pcpfs.model.grants import WRITE
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
-from pcpfs.model.pages import Facets, Principal
-from pcpfs.model.requests import Draft, EventDraft, Filters
+from pcpfs.model.requests import DEFAULT_BYTES, Draft, EventDraft, Filters
 from pcpfs.ports import Progress
 from pcpfs.store.authority import Authority
-from pcpfs.store.bundles import DEFAULT_BYTES, Bundle, bundle
-from pcpfs.store.capabilities import capabilities
 from pcpfs.store.catalog import Catalog, Damage
-from pcpfs.store.citations import suspect_pages
-from pcpfs.store.conflicts import ConflictView, conflicts
-from pcpfs.store.elsewhere import bytes_of
 from pcpfs.store.governing import Governing
-from pcpfs.store.graph import neighbours
-from pcpfs.store.ingest import Ingest
 from pcpfs.store.paging import DEFAULT_PART, Part, part_of
-from pcpfs.store.pinned import catalog_at
-from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference, resolve
 from pcpfs.store.scope_views import scope_views
 from pcpfs.store.search_request import NOW
-from pcpfs.store.searching import Asked, IndexView, Searching
 from pcpfs.store.store import Store
 from pcpfs.store.suppressions import Suppression, Suppressions
 from pcpfs.store.writes import Writes
+
+if TYPE_CHECKING:
+    from pcpfs.model.answers import (
+        Difference,
+        FrameView,
+        LogEntry,
+        Manifest,
+        RelatedPage,
+        SearchAnswer,
+        SearchHit,
+        SuspectPage,
+    )
+    from pcpfs.model.pages import Facets, Principal
+    from pcpfs.store.bundles import Bundle
+    from pcpfs.store.conflicts import ConflictView
+    from pcpfs.store.reading import Reader
+    from pcpfs.store.searching import IndexView, Searching
 
 
 class Session:
@@ -63,12 +61,18 @@ class Session:
         self.governing = Governing(store, self.authority)
         self._writes = Writes(store, self.authority)
         self._pinned: tuple[tuple[int, Instant], Catalog] | None = None
-        self._searching = Searching(store, self.reader, self._suppressions, self.authority)
 
     def close(self) -> None:
-        self._searching.close()
+        if "_searching" in vars(self):
+            self._searching.close()
         self._pinned = None
         self.authority.close()
+
+    @cached_property
+    def _searching(self) -> Searching:
+        from pcpfs.store.searching import Searching  # noqa: PLC0415 (see the top)
+
+        return Searching(self.store, self.reader, self._suppressions, self.authority)
 
     def write(
         self, scope: str, draft: Draft, *, path: str | None = None, key: str | None = None
@@ -79,6 +83,8 @@ class Session:
     def ingest(self, scope: str, drafts: Sequence[EventDraft]) -> tuple[Written, ...]:
         """Events in this order, in one commit; what a key names already is not written again (PCP
         IngestEvent)."""
+        from pcpfs.store.ingest import Ingest  # noqa: PLC0415 (see the top)
+
         self.authority.require((WRITE,), str(Namespace.given(scope)))
         written = Ingest(self.store, self.principal).take(scope, drafts)
         return tuple(map(self.authority.told, written))
@@ -171,6 +177,8 @@ class Session:
         cursor: str | None = None,
     ) -> Part[RelatedPage]:
         """Pages that relations lead to, both ways, each by its shortest way, nearest first."""
+        from pcpfs.store.graph import neighbours  # noqa: PLC0415 (see the top)
+
         with self._reading(pins) as reader:
             start = resolve(reader.catalog, given).page
             scopes = {row.scope for row in reader.catalog.scopes()}
@@ -190,6 +198,8 @@ class Session:
         budget: int = DEFAULT_BYTES,
     ) -> Bundle:
         """Parts of several pages in one bounded answer, each with its ids and source (PCP-B1)."""
+        from pcpfs.store.bundles import bundle  # noqa: PLC0415 (see the top)
+
         with self._reading(pins) as reader:
             return bundle(reader, given, projections, budget)
 
@@ -251,12 +261,16 @@ class Session:
     ) -> SearchAnswer:
         """Pages, files and symbols (PCP SearchPages): by words, best first, unless another mode is
         asked for; without what `task` suppressed."""
+        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.search(query, asked, mode, task)
 
     def hits(self, query: str, filters: Filters, pins: Pins, first: int) -> Iterator[SearchHit]:
         """By words, in all scopes, one by one and without end, for who cannot tell how many it
         takes; so many as `first` are looked for at once."""
+        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+
         return self._searching.hits(query, Asked((), "global", filters, pins, first, None))
 
     def symbol(
@@ -272,11 +286,15 @@ class Session:
         exact: bool = False,
     ) -> SearchAnswer:
         """Definitions by exact, dotted or partial name; with `exact` by exact name only."""
+        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.symbol(name, asked, exact=exact)
 
     def suspects(self) -> tuple[SuspectPage, ...]:
         """Pages that cite frames which have closed."""
+        from pcpfs.store.citations import suspect_pages  # noqa: PLC0415 (see the top)
+
         return suspect_pages(self.reader(NOW).catalog)
 
     def scopes(self) -> tuple[ScopeView, ...]:
@@ -286,6 +304,8 @@ class Session:
 
     def conflicts(self) -> tuple[ConflictView, ...]:
         """Pages on which clones do not agree."""
+        from pcpfs.store.conflicts import conflicts  # noqa: PLC0415 (see the top)
+
         return conflicts(self.reader(NOW).catalog)
 
     def damages(self) -> tuple[Damage, ...]:
@@ -310,6 +330,8 @@ class Session:
 
     def capabilities(self) -> Mapping[str, object]:
         """What this store can do (PCP DescribeCapabilities)."""
+        from pcpfs.store.capabilities import capabilities  # noqa: PLC0415 (see the top)
+
         return capabilities()
 
     def _suppressions(self) -> Suppressions:
@@ -320,6 +342,9 @@ class Session:
 
     def reader(self, pins: Pins) -> Reader:
         """Reads under these pins; sees everything that was acknowledged before this call."""
+        from pcpfs.store.elsewhere import bytes_of  # noqa: PLC0415 (see the top)
+        from pcpfs.store.reading import Reader  # noqa: PLC0415 (see the top)
+
         self.store.refresh()
         catalog = self.authority.catalog
         if pins.recorded_as_of is not None:
@@ -338,6 +363,8 @@ class Session:
         """The pinned catalog, kept for the next question with the same pin."""
         key = (self.store.catalog.generation, moment)
         if self._pinned is None or self._pinned[0] != key:
+            from pcpfs.store.pinned import catalog_at  # noqa: PLC0415 (see the top)
+
             self._pinned = (key, catalog_at(self.store.workshop, moment))
             self.authority.cover(self._pinned[1])
         return self._pinned[1]
