@@ -11,7 +11,7 @@ from tree_sitter_language_pack import get_language
 
 from benchmarks.corpus import Corpus
 from benchmarks.rows import Row
-from benchmarks.timing import median_seconds
+from benchmarks.timing import median_cost
 
 FLOOR = "floor"
 READ = "read + sha256"
@@ -41,12 +41,25 @@ def definitions(paths: Iterable[Path]) -> int:
 
 def measure(corpus: Corpus, times: int) -> list[Row]:
     read_and_digest(corpus.texts)  # what is measured is work, not a cold disk
-    read = median_seconds(lambda: read_and_digest(corpus.texts), times)
-    parse = median_seconds(lambda: definitions(corpus.python), times)
+    read = median_cost(lambda: read_and_digest(corpus.texts), times)
+    parse = median_cost(lambda: definitions(corpus.python), times)
     size = f"{len(corpus.texts)} texts, {corpus.text_bytes / 1e6:.1f} MB"
     symbols = f"{len(corpus.python)} files, {definitions(corpus.python)} definitions"
     return [
-        Row(READ, read, runs=times, ratio_to=FLOOR, note=size),
-        Row(PARSE, parse, runs=times, ratio_to=FLOOR, note=symbols),
-        Row(FLOOR, read + parse, runs=times, note="both, in one process"),
+        Row(READ, read.seconds, runs=times, ratio_to=FLOOR, note=size, processor=read.processor),
+        Row(
+            PARSE,
+            parse.seconds,
+            runs=times,
+            ratio_to=FLOOR,
+            note=symbols,
+            processor=parse.processor,
+        ),
+        Row(
+            FLOOR,
+            read.seconds + parse.seconds,
+            runs=times,
+            note="both, in one process",
+            processor=read.processor + parse.processor,
+        ),
     ]

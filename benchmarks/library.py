@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from itertools import count, cycle
 from pathlib import Path
-from statistics import median
 
 from benchmarks.main_job import SCOPE
 from benchmarks.peers import ONE_COMMIT
 from benchmarks.rows import Aim, Row
+from benchmarks.timing import median_cost
 from pcpfs.model.requests import Draft
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
@@ -45,9 +44,16 @@ def _write_row(session: Session, times: int) -> Row:
         text = f"# Note {number}\n\nWhy the resolver caches.\n".encode()
         session.write(SCOPE, Draft(text, "text/markdown"))
 
-    runs = WRITES * times
-    seconds = median(_seconds(lambda number=number: write(number)) for number in range(runs))  # type: ignore[misc]
-    return Row("Session.write", seconds, runs=runs, aim=Aim(0, ONE_COMMIT, 2), ratio_to=ONE_COMMIT)
+    runs, numbers = WRITES * times, count()
+    seconds, processor = median_cost(lambda: write(next(numbers)), runs)
+    return Row(
+        "Session.write",
+        seconds,
+        runs=runs,
+        aim=Aim(0, ONE_COMMIT, 2),
+        ratio_to=ONE_COMMIT,
+        processor=processor,
+    )
 
 
 def _search_row(
@@ -56,14 +62,6 @@ def _search_row(
     for question in questions:
         if not session.search(question).results:
             raise SystemExit(f"search found nothing for {question!r}: there is nothing to time")
-    seconds = median(
-        _seconds(lambda question=question: session.search(question))  # type: ignore[misc]
-        for question in questions * times
-    )
-    return Row(name, seconds, runs=len(questions) * times, aim=Aim(aim))
-
-
-def _seconds(action: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    action()
-    return time.perf_counter() - begun
+    runs, asked = len(questions) * times, cycle(questions)
+    seconds, processor = median_cost(lambda: session.search(next(asked)), runs)
+    return Row(name, seconds, runs=runs, aim=Aim(aim), processor=processor)

@@ -10,7 +10,7 @@ from benchmarks.corpus import Corpus
 from benchmarks.floor import FLOOR
 from benchmarks.peers import ONE_COMMIT, STATUS
 from benchmarks.rows import Aim, Row
-from benchmarks.timing import median_seconds, run
+from benchmarks.timing import cost_of, median_cost, run
 
 SCOPE = "project:django"
 GIGABYTE = 1e9
@@ -30,20 +30,37 @@ def measure(command: Command, corpus: Corpus, times: int) -> list[Row]:
 
 
 def measure_version(folder: Path, times: int) -> Row:
-    seconds = median_seconds(lambda: run([PCPFS, "--version"], folder, environment()), times)
-    return Row("pcpfs --version", seconds, runs=times, aim=Aim(0.120))
+    seconds, processor = median_cost(
+        lambda: run([PCPFS, "--version"], folder, environment()), times
+    )
+    return Row("pcpfs --version", seconds, runs=times, aim=Aim(0.120), processor=processor)
 
 
 def measure_add(command: Command, corpus: Corpus, times: int) -> list[Row]:
     add = ("add", str(corpus.root), "--scope", SCOPE)
-    first = command.run(*add, memory=True)
+    peaks: list[int] = []
+    first, spent = cost_of(lambda: peaks.append(command.run(*add, memory=True).peak_bytes))
     (root,) = command.answer(*add)["roots"]
-    again = median_seconds(lambda: command.run(*add), times)
+    again, processor = median_cost(lambda: command.run(*add), times)
     seen = f"{root.get('files')} files, {root.get('symbols')} symbols"
     return [
-        Row("first add", first.seconds, aim=Aim(0, FLOOR, 8), ratio_to=FLOOR, note=seen),
-        Row("first add, memory", first.peak_bytes / GIGABYTE, "GB", aim=Aim(1)),
-        Row("add, nothing changed", again, runs=times, aim=Aim(0.3, STATUS), ratio_to=STATUS),
+        Row(
+            "first add",
+            first,
+            aim=Aim(0, FLOOR, 8),
+            ratio_to=FLOOR,
+            note=seen,
+            processor=spent,
+        ),
+        Row("first add, memory", peaks[0] / GIGABYTE, "GB", aim=Aim(1)),
+        Row(
+            "add, nothing changed",
+            again,
+            runs=times,
+            aim=Aim(0.3, STATUS),
+            ratio_to=STATUS,
+            processor=processor,
+        ),
     ]
 
 
@@ -54,22 +71,26 @@ def measure_write(command: Command, times: int) -> Row:
         command.run("write", "--scope", SCOPE, "--title", "A note", str(note))
 
     note.write_text("# A note\n\nWhy the resolver caches.\n", encoding="utf-8")
-    seconds = median_seconds(write, times)
-    return Row("write (command)", seconds, runs=times, aim=Aim(0.250), ratio_to=ONE_COMMIT)
+    seconds, processor = median_cost(write, times)
+    return Row(
+        "write (command)",
+        seconds,
+        runs=times,
+        aim=Aim(0.250),
+        ratio_to=ONE_COMMIT,
+        processor=processor,
+    )
 
 
 def measure_search(command: Command, times: int) -> list[Row]:
     """Cold: a new process for each, the files in the page cache."""
-    return [
-        Row(
-            f"cold search, {len(question.split())} words",
-            median_seconds(partial(found, command, question), times),
-            runs=times,
-            aim=Aim(0.400),
-            note=question,
-        )
-        for question in QUESTIONS
-    ]
+    return [cold_search(command, question, times) for question in QUESTIONS]
+
+
+def cold_search(command: Command, question: str, times: int) -> Row:
+    seconds, processor = median_cost(partial(found, command, question), times)
+    words = f"cold search, {len(question.split())} words"
+    return Row(words, seconds, runs=times, aim=Aim(0.400), note=question, processor=processor)
 
 
 def found(command: Command, question: str) -> None:

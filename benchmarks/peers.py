@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.corpus import Corpus
 from benchmarks.floor import FLOOR
 from benchmarks.rows import Row
-from benchmarks.timing import median_seconds, run
+from benchmarks.timing import median_cost, run
 
 STATUS = "git status"
 ONE_COMMIT = "git add + commit, one file"
@@ -43,12 +43,18 @@ def measure_git(root: Path, times: int) -> list[Row]:
     git(root, "init", "--quiet")
     first = git(root, "add", "--all") + git(root, "commit", "--quiet", "-m", "all")
     git(root, "status")  # refreshes the index
-    status = median_seconds(lambda: git(root, "status", "--porcelain"), times)
-    one = median_seconds(lambda: commit_one(root), times)
+    status = median_cost(lambda: git(root, "status", "--porcelain"), times)
+    one = median_cost(lambda: commit_one(root), times)
     return [
         Row("git add + commit, all", first, ratio_to=FLOOR),
-        Row(STATUS, status, runs=times),
-        Row(ONE_COMMIT, one, runs=times, note="in the repository of the tree"),
+        Row(STATUS, status.seconds, runs=times, processor=status.processor),
+        Row(
+            ONE_COMMIT,
+            one.seconds,
+            runs=times,
+            note="in the repository of the tree",
+            processor=one.processor,
+        ),
     ]
 
 
@@ -64,8 +70,8 @@ def measure_ctags(corpus: Corpus, times: int) -> Row:
     command = ("ctags", "--languages=Python", "-R", "-f", "-", ".")
     if not is_universal_ctags():
         return Row(name, None, note="universal-ctags is not installed")
-    seconds = median_seconds(lambda: run(command, corpus.root), times)
-    return Row(name, seconds, runs=times, ratio_to=FLOOR)
+    seconds, processor = median_cost(lambda: run(command, corpus.root), times)
+    return Row(name, seconds, runs=times, ratio_to=FLOOR, processor=processor)
 
 
 def is_universal_ctags() -> bool:
@@ -79,5 +85,6 @@ def measure_ripgrep(corpus: Corpus, times: int) -> Row:
     name = "rg, one word"
     if shutil.which("rg") is None:
         return Row(name, None, note="ripgrep is not installed")
-    seconds = median_seconds(lambda: run(("rg", "--count", WORD, "."), corpus.root), times)
-    return Row(name, seconds, runs=times, note=WORD)
+    command = ("rg", "--count", WORD, ".")
+    seconds, processor = median_cost(lambda: run(command, corpus.root), times)
+    return Row(name, seconds, runs=times, note=WORD, processor=processor)

@@ -34,7 +34,8 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measurement. `value` is a median of `runs`; None means that it could not be made."""
+    """One measurement. `value` is a median of `runs`; None means that it could not be made.
+    `processor` are the seconds of processor time that it took."""
 
     name: str
     value: float | None
@@ -43,9 +44,10 @@ class Row:
     aim: Aim | None = None
     ratio_to: str = ""
     note: str = ""
+    processor: float | None = None
 
 
-COLUMNS = ("what", "median", "n", "ratio", "aim", "reached", "note")
+COLUMNS = ("what", "median", "cpu", "n", "ratio", "aim", "reached", "note")
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -64,6 +66,7 @@ def cells_of(row: Row, values: Mapping[str, float]) -> tuple[str, ...]:
     return (
         row.name,
         "absent" if row.value is None else pretty(row.value, row.unit),
+        "" if row.processor is None else pretty(row.processor, "s"),
         str(row.runs) if row.value is not None else "",
         ratio(row, values),
         f"{row.aim} {row.unit}".strip() if row.aim and not row.aim.against else str(row.aim or ""),

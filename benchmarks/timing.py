@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import threading
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 SAMPLING_SECONDS = 0.1
 
@@ -23,6 +25,32 @@ def seconds_of(action: Callable[[], object]) -> float:
 def median_seconds(action: Callable[[], object], times: int) -> float:
     """The median of so many runs; the first one counts like the others."""
     return statistics.median(seconds_of(action) for _ in range(times))
+
+
+class Cost(NamedTuple):
+    """Seconds by the clock, and of the processor: on a busy machine these say more."""
+
+    seconds: float
+    processor: float
+
+
+def cost_of(action: Callable[[], object]) -> Cost:
+    """What an action takes in this thread and in processes that it starts and awaits."""
+    before = _processor()
+    seconds = seconds_of(action)
+    return Cost(seconds, _processor() - before)
+
+
+def median_cost(action: Callable[[], object], times: int) -> Cost:
+    """The medians of so many runs."""
+    costs = [cost_of(action) for _ in range(times)]
+    return Cost(*map(statistics.median, zip(*costs, strict=True)))
+
+
+def _processor() -> float:
+    """Of this thread (another one samples memory) and of the children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + children.ru_utime + children.ru_stime
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +118,43 @@ class PeakMemory:
             self._peak = max(self._peak, tree_bytes(self._pid))
 
 
+class Running(NamedTuple):
+    """A process; `seconds` of processor time include those of children that have ended."""
+
+    pid: int
+    parent: int
+    bytes: int
+    seconds: float
+
+
 def tree_bytes(pid: int) -> int:
     """The resident bytes of a process and its descendants now."""
+    return sum(process.bytes for process in tree_of(pid))
+
+
+def tree_seconds(pid: int) -> float:
+    """The processor time that a process and its descendants have used; on a busy machine it says
+    more than the clock."""
+    return sum(process.seconds for process in tree_of(pid))
+
+
+def tree_of(pid: int) -> list[Running]:
     found = processes()
-    parents = {child: parent for child, parent, _ in found}
-    return sum(size for child, _, size in found if descends(child, pid, parents))
+    parents = {process.pid: process.parent for process in found}
+    return [process for process in found if descends(process.pid, pid, parents)]
 
 
-def processes() -> list[tuple[int, int, int]]:
-    """(pid, parent, resident bytes) of all that can be read; others ended meanwhile."""
-    page, found = os.sysconf("SC_PAGE_SIZE"), []
+def processes() -> list[Running]:
+    """All that can be read; others ended meanwhile."""
+    page, tick, found = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK"), []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
-        found.append((int(folder.name), int(fields[1]), int(fields[21]) * page))
+        ticks = sum(map(int, fields[11:15]))
+        size = int(fields[21]) * page
+        found.append(Running(int(folder.name), int(fields[1]), size, ticks / tick))
     return found
 
 
