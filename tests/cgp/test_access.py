@@ -23,7 +23,9 @@ def test_what_is_revoked_is_served_no_longer(place: Workplace, host: Host) -> No
     verdicts = dict(zip([f.content for f in frames], host.verdicts(frames), strict=True))
     assert verdicts == {"A zebra here.\n": "valid", "A zebra there.\n": "unknown"}
     for anchor in (hidden.page_id, hidden.revision_id, "scopes/project/b/tree/"):
-        assert all("there" not in (f.content or "") for f in host.frames("zebra", anchors=(anchor,)))
+        assert all(
+            "there" not in (f.content or "") for f in host.frames("zebra", anchors=(anchor,))
+        )
 
 
 def test_a_source_that_gets_a_secret_is_served_no_longer(app: SourceTree, host: Host) -> None:
