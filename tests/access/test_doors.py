@@ -21,6 +21,7 @@ from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.status import status
 from pcpfs.sources.verify import verify
+from pcpfs.store.catalog import TABLES
 from pcpfs.store.feed import Cursor, Feed
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
@@ -30,6 +31,7 @@ from tests.access.world import BEN, FORBIDDEN, OPEN, World
 from tests.store.workplace import START, Workplace, draft
 
 Question = tuple[str, Callable[[Session], object]]
+TABLES_OF_FILES = ["frame", *(name for name, _, _ in TABLES if name not in ("pending", "damage"))]
 WORDS = ("harbour", "ferry", "mole", "note", "tide", "anchor")
 
 
@@ -96,6 +98,9 @@ def searches(words: str, then: Instant) -> Iterator[Question]:
 
 def of_all() -> Iterator[Question]:
     yield "scopes", lambda s: s.scopes()
+    for table in TABLES_OF_FILES:
+        asked = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
+        yield table, lambda s, q=asked: [list(map(str, r)) for r in s.authority.catalog.query(q)]  # type: ignore[misc]
     yield "suppressed", lambda s: s.suppressed("a task")
     yield "suspects", lambda s: s.suspects()
     yield "conflicts", lambda s: s.conflicts()
