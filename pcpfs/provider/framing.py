@@ -84,13 +84,15 @@ class Framer:
 
     def forms(self, subject: Subject, preferences: Sequence[str], room: int) -> Iterator[Form]:
         """All forms, the best first: the whole if it may find room (in tokens), its signature where
-        the host takes that, and fragments."""
+        the host prefers that, and fragments. A host without preferences gets the signature last."""
         makers = {FULL: self._wholes, COMPACT: self._compacts}
         wanted = [shape for shape in preferences if shape in makers]
         for shape in dict.fromkeys([*wanted, FULL]):
             if shape == COMPACT or subject.size <= _ROOMY * room:
                 yield from makers[shape](subject)
         yield from self._fragments(subject)
+        if not preferences:
+            yield from self._compacts(subject)
 
     def name_of(self, subject: Subject) -> FrameName:
         """The id of the whole."""

@@ -166,7 +166,10 @@ def test_a_long_symbol_becomes_a_fragment_where_the_whole_does_not_fit(
     assert part.title == "endless, lines 1-27"
     assert (part.content or "").startswith("def endless():\n    needle = 1\n")
     assert part.provenance[0].range == "L1-27"
-    assert host.frames("endless", max_tokens=300, kinds=("symbol",)) == ()
+    (small,) = host.frames("endless", max_tokens=300, kinds=("symbol",))
+    assert (small.representation, small.content) == ("compact", "def endless()\n")
+    full = {"kinds": ("symbol",), "representation_preferences": ("full",)}
+    assert host.frames("endless", max_tokens=300, **full) == ()
 
 
 def test_a_host_that_likes_compact_frames_gets_signatures(app: SourceTree, host: Host) -> None:
