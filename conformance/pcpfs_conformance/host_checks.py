@@ -210,7 +210,7 @@ TROUBLES = {
 def host_crash_isolation(bench: Bench) -> str:
     """A provider that crashes, hangs, floods or talks nonsense costs itself and no other."""
     troubled = [cast(name, frame(f"{name}-1"), **how) for name, how in TROUBLES.items()]
-    played = bench.play(HONEST, *troubled, timeout=1.5)
+    played = bench.play(HONEST, *troubled, timeout=3)
     if len(played.of("honest")) != 2:
         count = len(played.of("honest"))
         raise CheckFailed(f"beside {len(TROUBLES)} that misbehave {count} of 2 honest frames")

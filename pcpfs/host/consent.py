@@ -88,8 +88,8 @@ def sentence(declaration: Declaration, info: cgp.ProviderInfo, scope: str) -> st
     who = f"{declaration.name} ({one_line(f'{info.name} {info.version}')[:_LONGEST_NAME]})"
     if scope == RUN:
         verb = "contact" if declaration.is_remote else "run"
-        return f"This machine may {verb} {_shown(declaration)} as {who}."
-    where = _shown(declaration) if declaration.is_remote else "a program on this machine"
+        return f"This machine may {verb} {shown_launch(declaration)} as {who}."
+    where = shown_launch(declaration) if declaration.is_remote else "a program on this machine"
     to = "somewhere that it does not name" if scope == EGRESS else one_line(scope)
     return (
         f"The goal, words, anchors and instants of questions go to {who}, {where}, and leave this "
@@ -97,7 +97,7 @@ def sentence(declaration: Declaration, info: cgp.ProviderInfo, scope: str) -> st
     )
 
 
-def _shown(declaration: Declaration) -> str:
+def shown_launch(declaration: Declaration) -> str:
     """A command or address, and the name of the variable whose token goes along."""
     launch = declaration.launch
     variable = launch.credential_env if isinstance(launch, Address) else None

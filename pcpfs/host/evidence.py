@@ -52,7 +52,8 @@ class TrustedRoots:
 
 
 class Look:
-    """What was seen while one answer was judged. Reads no more than 64 MiB for it."""
+    """What was seen while one answer was judged. A file is read once; each time that it is cited
+    its size counts, and after 64 MiB nothing more is looked at."""
 
     def __init__(self, places: Iterable[tuple[str, Path]]) -> None:
         self._places = tuple(places)
@@ -77,11 +78,12 @@ class Look:
     def _cited(self, origin: Provenance) -> bytes | Breach | None:
         """The bytes that a file origin names, if they have its digest; None if we cannot look."""
         path = file_path(origin.uri)
-        outcome = None if path is None else self._read(path)
+        outcome = None if path is None or not self._left else self._read(path)
         if isinstance(outcome, Gone):
             return Breach("F5", f"{origin.uri} is not there")
-        if not isinstance(outcome, Content):
+        if not isinstance(outcome, Content) or len(outcome.data) > self._left:
             return None
+        self._left -= len(outcome.data)
         lines = None if origin.range is None else line_range(origin.range)
         cited = lines_at(outcome.data, lines)
         if cited is None:
@@ -100,11 +102,9 @@ class Look:
     def _read_now(self, path: str, folder: Path, place: str) -> Outcome:
         relative = path[len(place.rstrip("/")) + 1 :]
         try:
-            outcome = read_stable(folder, relative, min(_LARGEST_FILE, self._left))
+            outcome = read_stable(folder, relative, _LARGEST_FILE)
         except OSError as error:
             outcome = Skipped(path, Reason.UNREADABLE, str(error.strerror))
-        if isinstance(outcome, Content):
-            self._left -= len(outcome.data)
         self._seen[path] = outcome
         return outcome
 

@@ -6,6 +6,7 @@ there is no other way from a query to a channel.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -128,7 +129,7 @@ def _channel(declaration: Declaration, around: Surroundings) -> Channel:
     if isinstance(launch, Program):
         # What a shared file declares works in the person's home, never in a folder that came with
         # it: `python -m` would run what lies there.
-        folder = around.home if declaration.origin is Origin.CONFIG else None
+        folder = (around.home or os.sep) if declaration.origin is Origin.CONFIG else None
         return StdioChannel(launch.words, around.environment, folder, around.limits)
     if isinstance(launch, Address):
         return WebChannel(launch, _credential(launch, around), around.network)

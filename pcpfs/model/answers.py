@@ -21,7 +21,7 @@ def plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _text(value)
     if isinstance(value, Instant | Principal):
         return str(value)
     if hasattr(value, "to_json"):
@@ -35,6 +35,16 @@ def plain(value: object) -> object:
         items = sorted(value) if isinstance(value, frozenset | set) else value
         return [plain(item) for item in items]
     raise TypeError(f"{type(value).__name__} is no part of an answer")
+
+
+def _text(value: str) -> str:
+    """Text that UTF-8 can hold: bytes of a path that were none, and halves of characters that
+    somebody sent us, are replaced."""
+    try:
+        raw = value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raw = value.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -130,6 +131,20 @@ def ask(
     query = cgp.ContextQuery(**{"goal": "why", "max_frames": 32, "max_tokens": 8192, **members})
     around = replace(AROUND, limits=limits or Limits())
     return Host(declarations, gate or Open(), around, TrustedRoots(tuple(roots))).ask(query, form)
+
+
+def is_gone(pid: int, seconds: float = 20.0) -> bool:
+    """Whether a process has ended, or does so soon: one that was killed may still have to go."""
+    status = Path(f"/proc/{pid}/stat")
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if status.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def included(answer: HostAnswer) -> list[str]:

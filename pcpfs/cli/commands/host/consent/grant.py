@@ -64,11 +64,12 @@ def command(
 
 def _confirm(call: Call, declared: Declaration) -> None:
     """On a terminal a person sees what will run before it does."""
-    from pcpfs.host.declarations import Origin  # noqa: PLC0415 (help needs no host)
+    from pcpfs.host.consent import shown_launch  # noqa: PLC0415 (help needs no host)
+    from pcpfs.host.declarations import Origin  # noqa: PLC0415
 
     if declared.origin is Origin.CONFIG and sys.stdin.isatty() and not call.settings.json:
         what = "contact" if declared.is_remote else "run"
-        shown = f"pcpfs.toml says that {declared.name} is: {safe(declared.launch.shown)}"
+        shown = f"pcpfs.toml says that {declared.name} is: {safe(shown_launch(declared))}"
         click.confirm(f"{shown}\nMay it {what} now?", abort=True, err=True)
 
 
