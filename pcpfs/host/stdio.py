@@ -112,8 +112,8 @@ class StdioChannel:
                 rest = rest[os.write(descriptor, rest) :]
             except BlockingIOError:
                 self._pump(deadline, trouble, _PART, pause=0.02)
-            except BrokenPipeError as error:
-                raise self._ended() from error
+            except BrokenPipeError:
+                return  # it reads no more; what it said before its end is still to be heard
 
     def _pump(
         self, deadline: float, trouble: ProviderTrouble, most: int, pause: float | None = None
