@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from pcpfs.model.grants import LOCAL_MODEL, PERMISSIONS
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft
 from pcpfs.sources.service import Sources
+from pcpfs.store.exchange import export
 from pcpfs.store.remote import pull, push
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
@@ -129,6 +131,16 @@ def test_who_may_only_list_a_scope_sees_that_it_is_there_and_no_page(place: Work
     assert as_(place).search("one").results == ()
     with pytest.raises(NotFound):
         as_(place).manifest(page.page_id)
+
+
+def test_who_may_only_list_a_scope_does_not_export_it(place: Workplace, tmp_path: Path) -> None:
+    place.write("one\n")
+    place.write("two\n", scope="project:b")
+    allow(place, "list")
+    with pytest.raises(NotFound, match="there is no scope project:a"):
+        export(as_(place), [SCOPE], tmp_path / "out")
+    place.session.governing.grant("project:b", BEN, ["read"])
+    assert export(as_(place), [], tmp_path / "out").scopes == ("project:b",)
 
 
 def test_who_may_only_write_leaves_pages_and_sees_none(place: Workplace) -> None:
