@@ -10,7 +10,7 @@ Paths are `str`, relative to the work tree, with `/`; bytes that are no UTF-8 ar
 
 from pcpfs.git.fast_import import Content
 from pcpfs.git.rebases import Rebase, end_rebase, forget_rebase, replay, waiting_rebase
-from pcpfs.git.remotes import Remote, fetch, push_to, remote_of
+from pcpfs.git.remotes import Remote, fetch, push_to, remote_of, tip_of
 from pcpfs.git.renames import renames
 from pcpfs.git.repository import Repository, find_repository
 from pcpfs.git.store import Change, Git
@@ -38,5 +38,6 @@ __all__ = [
     "remote_of",
     "renames",
     "replay",
+    "tip_of",
     "waiting_rebase",
 ]

@@ -94,12 +94,26 @@ def fetch(git: Git, remote: Remote) -> CommitId | None:
         return scratch.theirs()
 
 
-def push_to(git: Git, remote: Remote, commit: CommitId) -> None:
+def tip_of(git: Git, remote: Remote) -> CommitId | None:
+    """Where a branch of the remote stands now, without bringing anything."""
+    with _scratch(git) as scratch:
+        code, said = scratch.run("ls-remote", "--", remote.url, f"{_BRANCH}{remote.branch}")
+        if code != 0:
+            raise _failure("ls-remote", remote, said)
+        named = re.search(rb"^([0-9a-f]{40,64})\t", said, re.MULTILINE)
+        return CommitId(named[1].decode()) if named else None
+
+
+def push_to(
+    git: Git, remote: Remote, commit: CommitId, *, instead_of: CommitId | None = None
+) -> None:
     """Let a branch of the remote go on to a commit; Conflict if it has something that the commit
-    does not go on from."""
+    does not go on from, and does not stand at the very commit that this one is `instead_of`."""
     with _scratch(git) as scratch:
         order = f"{commit}:{_BRANCH}{remote.branch}"
-        code, said = scratch.run("push", "--porcelain", "--no-verify", "--", remote.url, order)
+        forced = f"--force-with-lease={_BRANCH}{remote.branch}:{instead_of}"
+        how = ("--porcelain", "--no-verify", *((forced,) if instead_of else ()))
+        code, said = scratch.run("push", *how, "--", remote.url, order)
         if code == 0:
             return
         if re.search(rb"\[rejected\]|fetch first|non-fast-forward|stale info", said):

@@ -19,9 +19,9 @@ from pcpfs.store import layout
 from pcpfs.store.event_log import EventLog
 from pcpfs.store.session import Session
 
-LEDGER_LOCK = "ledger-lock"
-
 _log = logging.getLogger(__name__)
+
+LEDGER_LOCK = layout.LEDGER_LOCK
 
 Answer = TypeVar("Answer")
 

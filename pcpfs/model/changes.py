@@ -26,6 +26,7 @@ from pcpfs.model.ids import (
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.retention import RetentionSet
 from pcpfs.model.secrets import SecretAccepted
 
 JsonObject = Mapping[str, Any]
@@ -334,6 +335,7 @@ KnownEvent = (
     | Revoked
     | VisibilitySet
     | SecretAccepted
+    | RetentionSet
 )
 Event = KnownEvent | UnknownEvent
 
@@ -355,6 +357,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Revoked,
         VisibilitySet,
         SecretAccepted,
+        RetentionSet,
     )
 }
 

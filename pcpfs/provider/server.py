@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import BinaryIO
 
 from pcpfs.errors import BadMessage, PcpfsError, Unavailable, UsageError
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import read_envelope, write_envelope
+from pcpfs.provider.lines import lines_of
 from pcpfs.provider.provider import ACK, Provider
 
 _log = logging.getLogger(__name__)
@@ -17,9 +18,15 @@ _REPLIES = (cgp.HandshakeAck.type, cgp.Frames.type, cgp.Verified.type, cgp.Error
 _NOTIFICATION = ("notification", "notify")
 
 
-def serve(provider: Provider, lines: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until `shutdown` or the end of the input. No line ends it before (R1)."""
-    for line in _lines(lines):
+def serve(
+    provider: Provider,
+    lines: BinaryIO,
+    answers: BinaryIO,
+    idle: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer until `shutdown` or the end of the input. No line ends it before (R1). `idle` is
+    called now and then while nobody asks."""
+    for line in lines_of(lines, LONGEST_LINE, idle):
         try:
             envelope = read_envelope(line)
         except BadMessage as error:
@@ -31,16 +38,6 @@ def serve(provider: Provider, lines: BinaryIO, answers: BinaryIO) -> None:
         if reply is not None:
             answers.write(write_envelope(reply))
             answers.flush()
-
-
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines that are not blank; of one that is too long only the beginning, which is no JSON."""
-    while line := stream.readline(LONGEST_LINE):
-        rest = line
-        while len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
-            rest = stream.readline(LONGEST_LINE)
-        if line.strip(b" \t\r\n\xef\xbb\xbf"):
-            yield line
 
 
 def answer(provider: Provider, envelope: cgp.Envelope) -> cgp.Envelope | None:

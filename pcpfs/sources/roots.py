@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pcpfs.disk import Disk
@@ -13,7 +13,7 @@ from pcpfs.git import Repository, find_repository
 from pcpfs.model.answers import Skipped
 from pcpfs.model.changes import RootAdded
 from pcpfs.model.frames import FILE_KIND
-from pcpfs.model.ids import CloneId, RootId, base32
+from pcpfs.model.ids import CloneId, PageId, RootId, base32
 from pcpfs.model.names import Namespace, refuse_traversal
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
@@ -34,6 +34,20 @@ class Root:
     path: Path
     options: ScanOptions
     is_observer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPaths:
+    """The paths of a root whose pages were erased: nothing but a receipt says which they are."""
+
+    namespace: Namespace
+    root_id: str
+    pages: frozenset[str]
+
+    def __contains__(self, path: object) -> bool:
+        if not self.pages or not isinstance(path, str):
+            return False
+        return PageId.of_source(self.namespace, self.root_id, path) in self.pages
 
 
 DEFAULTS = ScanOptions()
@@ -104,6 +118,7 @@ class Roots:
         transaction.scope_change(wanted.namespace, event)
         self._store.local.bind_root(event.root_id, str(real))
         kind = event.kind
+        options = replace(options, exclusions=self._erased(wanted.namespace, event.root_id))
         return Root(event.root_id, wanted.namespace, event.name, kind, real, options, True)
 
     def _real(self, path: Path) -> Path:
@@ -189,6 +204,9 @@ class Roots:
             raise Conflict(f"there is a source {name!r} already; choose another name with --root")
         return name
 
+    def _erased(self, namespace: Namespace, root_id: str) -> ErasedPaths:
+        return ErasedPaths(namespace, root_id, self._store.catalog.excluded_pages(namespace))
+
     def _root(self, row: RootRow, path: Path) -> Root:
         return Root(
             RootId(row.root_id),
@@ -196,7 +214,11 @@ class Roots:
             row.name,
             row.kind,
             path,
-            ScanOptions(include=tuple(decode_list(row.include)), max_size=row.max_bytes),
+            ScanOptions(
+                tuple(decode_list(row.include)),
+                self._erased(Namespace(row.scope), row.root_id),
+                row.max_bytes,
+            ),
             CloneId(row.observer) == self._store.local.clone,
         )
 

@@ -6,8 +6,8 @@ root itself is the empty path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -89,10 +89,11 @@ Outcome = Content | Skipped | Gone
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
     """What to take in. `include` are gitignore-style patterns; empty means all. `exclusions` are
-    exact paths that are never taken."""
+    exact paths that are never taken, whatever else is asked for; two options are equal without
+    them."""
 
     include: tuple[str, ...] = ()
-    exclusions: frozenset[str] = frozenset()
+    exclusions: Container[str] = field(default=frozenset(), compare=False)
     max_size: int = DEFAULT_MAX_SIZE
 
 

@@ -17,6 +17,7 @@ from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
 from pcpfs.store.recommending import Recommendation, recommendations
+from pcpfs.store.residues import pending
 from pcpfs.store.searching import IndexView
 from pcpfs.store.session import Session
 
@@ -34,7 +35,8 @@ class StalePath:
 class Status:
     """What the session's principal may see; only the owner sees the `generation`, which counts the
     changes of all. `stale` lists files that `sync` would look at; `edits` are files in `tree/` that
-    differ from their pages."""
+    differ from their pages; `erasure_pending` are erased pages that
+    history holds still."""
 
     store_id: str
     path: str
@@ -48,6 +50,7 @@ class Status:
     conflicts: tuple[ConflictView, ...]
     incomplete: tuple[str, ...]
     damaged: tuple[Damage, ...]
+    erasure_pending: tuple[str, ...]
     edits: tuple[str, ...]
     recommended: tuple[Recommendation, ...]
     index: IndexView
@@ -76,11 +79,19 @@ def status(session: Session) -> Status:
         conflicts=session.conflicts(),
         incomplete=tuple(row.page_id for row in seen.pages("incomplete")),
         damaged=session.damages(),
+        erasure_pending=_erasure_pending(session),
         edits=tuple(path for path in store.edits() if _is_seen(session, path)),
         recommended=recommendations(session),
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
     )
+
+
+def _erasure_pending(session: Session) -> tuple[str, ...]:
+    """For the owner, who alone can do something about it."""
+    if not session.authority.is_owner:
+        return ()
+    return tuple(sorted(pending(session.store.workshop)))
 
 
 def _views(session: Session, roots: Roots, bound: dict[RootId, Root]) -> Iterator[RootView]:

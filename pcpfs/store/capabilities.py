@@ -36,5 +36,5 @@ def capabilities() -> Mapping[str, object]:
         "suppression_days": KEPT_DAYS,
         "conflict_detection": True,
         "ingestion": True,
-        "durable_deletion": False,
+        "durable_deletion": True,
     }

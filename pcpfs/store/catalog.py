@@ -22,6 +22,7 @@ from pcpfs.store.rows import (
     AccessRow,
     ChangeRow,
     DocumentRow,
+    ErasedRow,
     EventRow,
     FollowRow,
     FrameRow,
@@ -29,6 +30,7 @@ from pcpfs.store.rows import (
     PageRow,
     PageRows,
     RelationRow,
+    ResidueRow,
     RevisionRow,
     RootRow,
     ScopeRow,
@@ -37,7 +39,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "11"
+CATALOG_VERSION = "12"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -72,6 +74,8 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("document", DocumentRow, "key"),
     ("pending", Pending, "scope, past, key"),
     ("damage", Damage, "page_id"),
+    ("erased", ErasedRow, "page_id"),
+    ("residue", ResidueRow, "path, page_id"),
     ("segment", SegmentRow, "segment"),
     ("event", EventRow, "revision_id, segment"),
     ("follow", FollowRow, "followed, revision_id"),
@@ -188,6 +192,11 @@ class Catalog:
         with _translated("the catalog"):
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def copy_to(self, path: Path) -> None:
+        """Write all that it says into a new file, and nothing else."""
+        with _translated(path):
+            self.db.execute("VACUUM INTO ?", (str(path),))
+
     def query(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a question; Corrupt, with what to do, if the file is damaged."""
         with _translated("the catalog"):
@@ -231,13 +240,39 @@ class Catalog:
     def damages(self) -> list[Damage]:
         return [Damage(*row) for row in self.query("SELECT * FROM damage ORDER BY page_id")]
 
+    def hide_page(self, row: ErasedRow, folder: str, *, is_there: bool) -> None:
+        """Forget a page that was erased; its folder may have come back."""
+        self.remove_page(row.page_id)
+        self._insert("erased", (row,))
+        self.note_residue(folder, row.scope, (row.page_id,) if is_there else ())
+
+    def excluded_pages(self, scope: str) -> frozenset[str]:
+        """The source pages of a scope that are not taken in (again)."""
+        rows = self.query("SELECT page_id, excluded FROM erased WHERE scope = ?", (scope,))
+        return frozenset(page for own, more in rows for page in (own, *decode_list(more)))
+
+    def note_residue(self, path: str, scope: str, pages: Iterable[str]) -> None:
+        """What a file holds of erased pages, in place of what was known of it."""
+        self.db.execute("DELETE FROM residue WHERE path = ?", (path,))
+        self._insert("residue", [ResidueRow(path, page, scope) for page in pages])
+
+    def is_erased(self, page_id: str) -> bool:
+        return bool(self.query("SELECT 1 FROM erased WHERE page_id = ?", (page_id,)))
+
+    def has_residue(self) -> bool:
+        return bool(self.query("SELECT 1 FROM residue LIMIT 1"))
+
+    def residues(self) -> list[ResidueRow]:
+        """Everything that came back of erased pages, by path."""
+        return [ResidueRow(*row) for row in self.query("SELECT * FROM residue ORDER BY 1, 2")]
+
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
         for table, column in _BY_PAGE.items():
             gone, _ = self._replace_rows(table, column, [page_id], ())
             if table == "document":
                 self._note_pending(gone, ())
-        for table in ("damage", "page"):
+        for table in ("damage", "page", "erased"):
             self.db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
 
     def replace_scope(self, rows: ScopeRows) -> None:

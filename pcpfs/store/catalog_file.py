@@ -60,6 +60,22 @@ class CatalogFile:
             self._inode = _inode(self._file)
             return catalog
 
+    def copied(self, catalog: Catalog) -> Catalog:
+        """A catalog that says the same, in a new file without anything that this one has deleted;
+        what unfinished builders left goes too. Whoever has the old file open keeps it until they
+        look."""
+        with self._disk.lock(self._lock, self._wait):
+            self._disk.sweep(self._file.parent)
+            unfinished = self._file.parent / f"{LITTER}{self._entropy.random(8).hex()}.sqlite"
+            catalog.copy_to(unfinished)
+            self._disk.sync(unfinished)
+            catalog.close()
+            self._replace(unfinished)
+            found = self.opened()
+        if found is None:
+            raise Corrupt(f"{self._file} cannot be opened right after it was copied")
+        return found
+
     def _build(self, fill: Fill) -> Catalog:
         """It gets its name when it is complete, so that nobody opens half of one."""
         self._disk.make_folders(self._file.parent)

@@ -97,6 +97,7 @@ def refold_segments(shop: Workshop, paths: Iterable[str]) -> None:
 def take_in(shop: Workshop, found: Segment) -> None:
     """Tell the catalog of a segment that it does not know, within a writing."""
     catalog = shop.catalog
+    found = _without_erased(shop, found)
     _place(catalog, found)
     for number, message in found.troubles:
         where = f"{found.path}#{number}"
@@ -111,6 +112,17 @@ def take_in(shop: Workshop, found: Segment) -> None:
         except (PcpfsError, ValueError, RecursionError) as error:
             catalog.set_damage(Damage(page, found.namespace, found.path, str(error)))
     catalog.replace_pages(rows)
+
+
+def _without_erased(shop: Workshop, found: Segment) -> Segment:
+    """The events that count; those of erased pages are noted, to be removed."""
+    erased = shop.objects.erased(found.namespace)
+    gone = {placed.line.revision.page for placed in found.lines} & erased
+    shop.catalog.note_residue(found.path, found.namespace, gone)
+    if not gone:
+        return found
+    kept = tuple(placed for placed in found.lines if placed.line.revision.page not in gone)
+    return found._replace(lines=kept)
 
 
 def _found(shop: Workshop, path: str, namespace: Namespace) -> Segment:

@@ -28,6 +28,7 @@ from pcpfs.store import layout
 from pcpfs.store.authority import Authority
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.event_lines import places_in
+from pcpfs.store.following import replaced
 from pcpfs.store.intents import Intent
 from pcpfs.store.store import Store
 
@@ -221,6 +222,9 @@ class Feed:
         try:
             changed = self._store.git.diff_tree(before, after)
         except PcpfsError as error:
+            new = replaced(self._store.workshop, before)
+            if new != before:
+                return self._added(new, after)  # an erasure has rewritten what the cursor stands at
             raise NotFound(
                 f"this cursor stands at {before[:12]}, which is not here: the history was "
                 f"rewritten, or it is another store's; read from the beginning (--since {NOWHERE})"

@@ -211,7 +211,8 @@ class _Checker:
                 yield from self._observed(namespace, page, event)
         linked = [event for event in change.events if isinstance(event, Linked)]
         for event in linked:
-            if self._store.catalog.page(event.relation.to_page) is None:
+            far = event.relation.to_page
+            if self._store.catalog.page(far) is None and not self._store.catalog.is_erased(far):
                 yield Problem("relation", path, f"{path} points to an unknown page")
 
     def _observed(self, namespace: Namespace, page: PageId, event: Observed) -> Iterator[Problem]:

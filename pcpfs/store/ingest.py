@@ -121,7 +121,7 @@ class _Taking:
     def _page(self, key: str | None) -> PageId:
         if key is None:
             return PageId.authored(self._store.entropy.time_ordered())
-        return PageId.keyed(self._namespace, key, erased=0)
+        return self._store.objects.keyed_page(self._namespace, key)
 
     def _retried(self, page: PageId, draft: EventDraft) -> Written | None:
         """The answer of the first time; None if this is it."""

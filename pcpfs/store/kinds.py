@@ -35,7 +35,9 @@ def kind_of(path: str) -> Kind:
 
 
 def is_record(path: str) -> bool:
-    """Whether it is a change or a revision: these go only with an erasure."""
+    """Whether it is a change or a revision, which go only with an erasure, or such a receipt."""
+    if layout.receipt_of(path):
+        return True
     return layout.is_change(path) or path.rpartition("/")[2].startswith("rev_")
 
 

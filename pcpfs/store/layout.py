@@ -16,6 +16,12 @@ CONFIG = "pcpfs.toml"
 SCOPES = "scopes"
 DISPOSABLE = ".pcpfs"
 KEPT_THREADS = f"{DISPOSABLE}/ledger"
+LEDGER_LOCK = "ledger-lock"
+"""Whoever writes what is kept of threads holds it."""
+ERASING = "erasing.json"
+"""The erasure that is under way."""
+PACK_LOCK = "pack-lock"
+"""Whoever packs git's objects, or removes some, holds it."""
 """What is kept of threads, so that questions are fast; it holds words of their entries."""
 LOCAL = "pcpfs"
 """The folder below the common git directory for what is neither shared nor derivable."""
@@ -26,6 +32,7 @@ _PAGE_FILE = re.compile(
 _SEGMENT = re.compile(
     r"(?P<scope>scopes/.+)/events/(?P<a>[0-9a-f]{2})/(?P<b>[0-9a-f])/(?P=a)(?P=b)[0-9a-f]{61}\.jsonl"
 )
+_RECEIPT = re.compile(r"(?P<scope>scopes/.+)/erased/(?P<page>pg_[^/]+)\.json")
 _SCOPE_FILE = re.compile(r"(?P<scope>scopes/.+)/scope/(?P<file>chg_[0-9a-f]+)\.json")
 
 
@@ -58,6 +65,10 @@ def tree_file(namespace: Namespace, path: str) -> str:
     return f"{namespace.folder}/tree/{path}"
 
 
+def receipt_file(namespace: Namespace, page: PageId) -> str:
+    return f"{namespace.folder}/erased/{page}.json"
+
+
 def is_change(path: str) -> bool:
     """Whether a path of the store is a change, or a segment of events, by its name."""
     return path.rpartition("/")[2].startswith("chg_") or path.endswith(".jsonl")
@@ -79,6 +90,15 @@ def page_of(path: str) -> tuple[Namespace, PageId] | None:
         return match and (namespace_of(match["scope"]), PageId(match["page"]))
     except InvalidName:
         return None  # a stray file that looks like one of ours
+
+
+def receipt_of(path: str) -> tuple[Namespace, PageId] | None:
+    """Of which page a path is the receipt of its erasure; None for every other path."""
+    match = _RECEIPT.fullmatch(path)
+    try:
+        return match and (namespace_of(match["scope"]), PageId(match["page"]))
+    except InvalidName:
+        return None
 
 
 def scope_of(path: str) -> Namespace | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS laid
 CREATE INDEX IF NOT EXISTS laid_page ON laid (page_id);
 CREATE TABLE IF NOT EXISTS former
     (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT, revision_id TEXT, before TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS purged (page_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rewritten (old TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS suppression
@@ -144,6 +146,36 @@ class LocalState:
             self._db.executemany("INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?, ?)", formers)
             self._db.executemany("DELETE FROM former WHERE path = ?", [(row[0],) for row in kept])
             self._db.executemany("INSERT OR REPLACE INTO laid VALUES (?, ?, ?, ?, ?)", kept)
+
+    def forget_pages(self, pages: Iterable[str], paths: Iterable[str]) -> None:
+        """Nothing of these pages is known any more, nor left in the file."""
+        ids = [(page,) for page in pages]
+        undone = set(self.take_undone()).difference(paths)
+        with self._db.writing():
+            for table in ("laid", "former", "suppression"):
+                self._db.executemany(f"DELETE FROM {table} WHERE page_id = ?", ids)
+        self.note_undone(undone)
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def purged(self) -> set[str]:
+        """Erased pages that are in no commit of this clone either, as far as we know."""
+        return {page for (page,) in self._db.execute("SELECT page_id FROM purged")}
+
+    def set_purged(self, pages: Iterable[str], is_purged: bool) -> None:
+        order = "INSERT OR IGNORE INTO purged VALUES (?)"
+        order = order if is_purged else "DELETE FROM purged WHERE page_id = ?"
+        self._db.executemany(order, [(page,) for page in pages])
+
+    def note_rewritten(self, commits: Mapping[str, str]) -> None:
+        """Commits that erasures have replaced, by which ones."""
+        self._db.executemany("INSERT OR REPLACE INTO rewritten VALUES (?, ?)", commits.items())
+
+    def rewritten(self, commit: str) -> str | None:
+        """What an erasure put in place of a commit."""
+        asked = "SELECT new FROM rewritten WHERE old = ?"
+        row = self._db.execute(asked, (commit,)).fetchone()
+        return row and str(row[0])
 
     def position(self) -> Position | None:
         """Where git stood when we last looked at all of `tree/`, moved on by our own commits; None

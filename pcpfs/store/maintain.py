@@ -10,9 +10,12 @@ import os
 from contextlib import closing
 from dataclasses import dataclass
 
+from pcpfs.git.follow import unfinished_in
 from pcpfs.git.maintenance import Stored, drop_pending, pack, stored, write_commit_graph
 from pcpfs.ports import Progress
+from pcpfs.store import layout
 from pcpfs.store.litter import litter
+from pcpfs.store.residues import purge_pending
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 
@@ -23,12 +26,14 @@ _STEPS = 4
 @dataclass(frozen=True, slots=True)
 class MaintainReport:
     """What upkeep did: how git's objects lay before and after, what litter it removed (paths from
-    the store on), and how many documents it took into the text indexes."""
+    the store on), how many
+    documents it took into the text indexes, and erased pages of which it rewrote history."""
 
     before: Stored
     after: Stored
     removed: tuple[str, ...]
     indexed: int
+    erased: tuple[str, ...] = ()
 
 
 def maintain(store: Store, progress: Progress | None = None) -> MaintainReport:
@@ -37,15 +42,17 @@ def maintain(store: Store, progress: Progress | None = None) -> MaintainReport:
     with store.disk.lock(store.local_folder / MAINTENANCE_LOCK, 0):
         before = stored(store.git)
         removed = remove_litter(store)
+        erased = _erase_pending(store)
         _tell(progress, 1)
-        pack(store.git)
+        with store.disk.lock(store.local_folder / layout.PACK_LOCK, store.wait):
+            pack(store.git)
         _tell(progress, 2)
         write_commit_graph(store.git)
         _tell(progress, 3)
         indexed = _flush_indexes(store, progress)
         store.catalog.tidy()
         _tell(progress, 4)
-        return MaintainReport(before, stored(store.git), removed, indexed)
+        return MaintainReport(before, stored(store.git), removed, indexed, erased)
 
 
 def remove_litter(store: Store) -> tuple[str, ...]:
@@ -56,6 +63,15 @@ def remove_litter(store: Store) -> tuple[str, ...]:
             store.disk.remove_tree(path)
         drop_pending(store.git)
     return tuple(os.path.relpath(path, store.path).replace(os.sep, "/") for path in found)
+
+
+def _erase_pending(store: Store) -> tuple[str, ...]:
+    """Rewrite history without pages that were erased elsewhere, and that a pull brought along."""
+    with store.writing("maintain", store.owner) as transaction:
+        if unfinished_in(store.git) is not None:
+            return ()  # the next maintain does it; `status` says what is pending
+        at, actor = transaction.at, str(store.owner)
+        return purge_pending(store.workshop, store.renew_caches, at, actor)
 
 
 def _flush_indexes(store: Store, progress: Progress | None) -> int:

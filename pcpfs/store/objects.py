@@ -58,6 +58,10 @@ class Objects:
         self._root = os.fspath(root)
         self._disk = disk
         self._events = events or NoEvents()
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep nothing in memory of what was read."""
         self.revision: Callable[[Namespace, PageId, RevisionId], Revision] = lru_cache(20_000)(
             self._revision
         )
@@ -113,6 +117,22 @@ class Objects:
                 have[change] = self.change(namespace, page, change)
         have.update(self._events.changes(page, have))
         return have
+
+    def erased(self, namespace: Namespace) -> frozenset[PageId]:
+        """The pages of a scope that were erased: whatever else is found of them does not count."""
+        names = self._names(f"{namespace.folder}/erased")
+        stems = (name.removesuffix(".json") for name in names if name.endswith(".json"))
+        return frozenset(PageId(stem) for stem in stems if PageId.pattern.fullmatch(stem))
+
+    def keyed_page(self, namespace: Namespace, key: str) -> PageId:
+        """The page that an idempotency key names now: after an erasure another one."""
+        erased = 0
+        while self.is_erased(namespace, page := PageId.keyed(namespace, key, erased)):
+            erased += 1
+        return page
+
+    def is_erased(self, namespace: Namespace, page: PageId) -> bool:
+        return os.path.lexists(f"{self._root}/{layout.receipt_file(namespace, page)}")
 
     def scope_changes(self, namespace: Namespace) -> dict[ChangeId, Change]:
         """All changes of a scope that are at hand; empty if there is no such scope."""

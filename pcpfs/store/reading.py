@@ -29,7 +29,7 @@ from pcpfs.store.event_lines import event_places
 from pcpfs.store.graph import Near
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
-from pcpfs.store.references import Reference, resolve
+from pcpfs.store.references import Reference, absence, resolve
 from pcpfs.store.rows import FrameRow, PageRow, RelationRow, SpanRow
 from pcpfs.store.tree import wanted_files
 
@@ -336,7 +336,7 @@ class Reader:
             PageId(row.from_page),
             direction,
             page.title if page else other,
-            page.lifecycle if page else "missing",
+            page.lifecycle if page else absence(self.catalog, other),
         )
 
     def _origin(

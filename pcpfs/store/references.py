@@ -143,6 +143,11 @@ def _spellings(page: PageRow, roots: Mapping[str, str]) -> tuple[str, ...]:
     return (f"{folder}/tree/{page.path}", f"{folder}/{page.path}")
 
 
+def absence(catalog: Catalog, page: str) -> str:
+    """What a relation says of a page that is not here (PCP-L1)."""
+    return "erased" if catalog.is_erased(page) else "missing"
+
+
 def _quoted(given: str) -> str:
     return repr(given if len(given) <= 80 else given[:80] + "…")
 

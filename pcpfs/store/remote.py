@@ -6,22 +6,22 @@ pull that is cut short leaves a merge that waits, and the next command concludes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pcpfs.errors import Conflict, NotFound, PcpfsError, Unavailable
-from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of
+from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of, tip_of
+from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
 from pcpfs.store import layout
 from pcpfs.store.authority import Authority
 from pcpfs.store.config import Config
 from pcpfs.store.conflicts import ConflictView, conflicts
+from pcpfs.store.following import follow, replaced, without_erased
 from pcpfs.store.judging import text_at
 from pcpfs.store.kinds import Kind, is_record, kind_of
 from pcpfs.store.merging import PULL, Waits
 from pcpfs.store.settling import settle
 from pcpfs.store.store import Store
-from pcpfs.store.transaction import Transaction
 from pcpfs.store.union import erased_pages, union
 
 _NAMED = 10
@@ -45,12 +45,14 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """Where the branch of the remote stands now, and whether it moved."""
+    """Where the branch of the remote stands now, whether it moved, and whether its history was
+    replaced by the one without erased pages."""
 
     remote: str
     branch: str
     commit: CommitId
     moved: bool
+    replaced: bool = False
 
 
 def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
@@ -71,10 +73,17 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
         _refuse_another_store(store, remote, theirs)
         outcome, changes = "current", 0
         if not git.is_ancestor(theirs, ours):
-            _refuse_rewritten(git, remote, ours, theirs)
+            _refuse_rewritten(store, remote, ours, theirs)
+            _refuse_clashes(git, ours, theirs)
+            theirs = follow(
+                store.workshop, store.renew_caches, ours, theirs,
+                at=transaction.at, actor=str(actor),
+            )  # fmt: skip
+            ours = _head(git)
+        if not git.is_ancestor(theirs, ours):
             outcome = "forward" if git.is_ancestor(ours, theirs) else "merged"
             changes = _new_changes(git, ours, theirs)
-            _unite(store, transaction, remote, ours, theirs)
+            _unite(store, transaction.at, remote, theirs)
         _remember(git, remote, theirs)
     store.refresh()
     found, left = conflicts(store.catalog), store.edits()
@@ -91,9 +100,25 @@ def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
         remote = remote_of(git, given)
         commit = _head(git)
         before = git.ref(remote.tracking) if remote.tracking else None
-        push_to(git, remote, commit)
+        was_replaced = _pushed(store, remote, commit)
         _remember(git, remote, commit)
-        return Pushed(remote.name, remote.branch, commit, before != commit)
+        return Pushed(remote.name, remote.branch, commit, before != commit, was_replaced)
+
+
+def _pushed(store: Store, remote: Remote, commit: CommitId) -> bool:
+    """Push, and where the remote stands at a commit that an erasure here has replaced, replace it
+    there; whether that was so. What anybody else has pushed since is never replaced."""
+    try:
+        push_to(store.git, remote, commit)
+    except Conflict:
+        old = tip_of(store.git, remote)
+        if old is None or (new := replaced(store.workshop, old)) == old:
+            raise
+        if not store.git.is_ancestor(new, commit):
+            raise
+        push_to(store.git, remote, commit, instead_of=old)
+        return True
+    return False
 
 
 def _head(git: Git) -> CommitId:
@@ -103,14 +128,11 @@ def _head(git: Git) -> CommitId:
     return head
 
 
-def _unite(
-    store: Store, transaction: Transaction, remote: Remote, ours: CommitId, theirs: CommitId
-) -> None:
+def _unite(store: Store, at: Instant, remote: Remote, theirs: CommitId) -> None:
     """From here on a merge waits, until it is concluded: now, or by the next command."""
-    _refuse_clashes(store.git, ours, theirs)
     store.git.begin_merge(store.disk, theirs, f"{PULL}: {remote.shown}")
     try:
-        settle(transaction.shop, transaction.at)
+        settle(store.workshop, at)
     except Waits as error:
         store.git.forget_merge()
         raise Conflict(error.message) from error
@@ -157,15 +179,16 @@ def _refuse_clashes(git: Git, ours: CommitId, theirs: CommitId) -> None:
         )
 
 
-def _refuse_rewritten(git: Git, remote: Remote, ours: CommitId, theirs: CommitId) -> None:
+def _refuse_rewritten(store: Store, remote: Remote, ours: CommitId, theirs: CommitId) -> None:
     """A remote that was pushed to by force, and lost records that it had when we last looked."""
+    git = store.git
     if git.is_ancestor(ours, theirs):
         return
     for ref in _remembered(remote):
         old = git.ref(ref)
         if old is None or git.is_ancestor(old, theirs):
             continue
-        lost = _dropped(git, old, theirs)
+        lost = _dropped(store, old, theirs)
         if lost:
             named = ", ".join(lost[:_NAMED]) + (" …" if len(lost) > _NAMED else "")
             raise Conflict(
@@ -177,16 +200,25 @@ def _refuse_rewritten(git: Git, remote: Remote, ours: CommitId, theirs: CommitId
             )
 
 
-def _dropped(git: Git, old: CommitId, new: CommitId) -> list[str]:
-    """Revisions and changes that one commit has and another has not, but for erased pages."""
-    changes = git.diff_tree(old, new)
+def _dropped(store: Store, old: CommitId, new: CommitId) -> list[str]:
+    """Revisions, changes and events that one commit has and another has not, but for those of
+    erased pages."""
+    changes = store.git.diff_tree(old, new)
     erased = erased_pages(changes)
-    gone: Iterable[str] = (
-        change.path
+    gone = [
+        change
         for change in changes
         if change.after is None and kind_of(change.path) is Kind.TRUTH and is_record(change.path)
-    )
-    kept = [path for path in gone if not any(f"/{page}/" in path for page in erased)]
+    ]
+    segments = [change for change in gone if layout.segment_of(change.path)]
+    come = [change for change in changes if change.before is None]
+    left = {c.path for c in without_erased(store.workshop, new, segments, come)}
+    kept = [
+        change.path
+        for change in gone
+        if not any(f"/{page}/" in change.path for page in erased)
+        and (change not in segments or change.path in left)
+    ]
     names = [path.rpartition("/")[2].removesuffix(".json") for path in kept]
     return sorted(names, key=lambda name: (not name.startswith("rev_"), name))
 

@@ -32,15 +32,13 @@ from pcpfs.store.checks import (
     settings_trouble,
 )
 from pcpfs.store.config import Config, generated_files
+from pcpfs.store.erase_job import DAMAGED
 from pcpfs.store.fsck import fsck
 from pcpfs.store.kinds import Kind, fits, kind_of
 from pcpfs.store.refresh import refold_paths
 from pcpfs.store.store import LOCK, Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import wanted_heads
-
-DAMAGED = "damaged"
-"""The folder in `.git/pcpfs` to which damaged files go that are not simply written anew."""
 
 _CACHES = (CATALOG_DAMAGED, INDEX)
 _TRUTH = ("corrupt", "missing", "altered", "payload", "revision", "frames", "misplaced")

@@ -39,7 +39,7 @@ class Restoring:
             raw = self._read(path)
             if stored is None:
                 found[path] = None
-            elif raw is not None and fits(path, raw):
+            elif raw is not None and fits(path, raw) and not layout.receipt_of(path):
                 is_same = self.shop.git.name_of(raw) == stored.blob
                 found[path] = stored if is_same else self.shop.root / path
             else:
@@ -99,7 +99,7 @@ class Restoring:
         if before is None:
             return
         for change in self.shop.git.diff_tree(before, after):
-            if kind_of(change.path) is Kind.TRUTH:
+            if kind_of(change.path) is Kind.TRUTH and not self._is_erased(change.path):
                 yield change
 
     def _dropped(self, merge: LogEntry) -> Iterator[tuple[str, ObjectId]]:
@@ -110,7 +110,11 @@ class Restoring:
                 changes = git.diff_tree(parent, merge.commit)
             except PcpfsError:
                 continue  # history is cut off there
-            lost = [c for c in changes if c.before and kind_of(c.path) is Kind.TRUTH]
+            lost = [
+                c
+                for c in changes
+                if c.before and kind_of(c.path) is Kind.TRUTH and not self._is_erased(c.path)
+            ]
             if not lost:
                 continue
             erased = erased_pages(changes)
@@ -123,6 +127,11 @@ class Restoring:
                     is_removal = old is not None and new is None and may_go(change.path, erased)
                     if change.before and not is_removal:
                         yield change.path, change.before
+
+    def _is_erased(self, path: str) -> bool:
+        """A receipt outranks every object of its page."""
+        of = layout.page_of(path)
+        return of is not None and self.shop.objects.is_erased(*of)
 
     def _read(self, path: str) -> bytes | None:
         try:

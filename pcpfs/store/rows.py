@@ -152,6 +152,23 @@ class EventRow(NamedTuple):
     length: int
 
 
+class ErasedRow(NamedTuple):
+    """A page that was erased; `excluded` is a JSON list of source pages that are this one under
+    another path."""
+
+    page_id: str
+    scope: str
+    excluded: str
+
+
+class ResidueRow(NamedTuple):
+    """A folder or a segment that came back with something of an erased page in it."""
+
+    path: str
+    page_id: str
+    scope: str
+
+
 class FollowRow(NamedTuple):
     """An event and one that follows it."""
 

@@ -75,6 +75,11 @@ class Searching:
     def close(self) -> None:
         self._indexes.close()
 
+    def let_go(self) -> None:
+        """Open indexes and what was read go; the next search takes what is there then."""
+        self._indexes.close()
+        self._kept_documents = {}
+
     def search(self, query: str, asked: Asked, mode: str, task: str | None) -> SearchAnswer:
         """See `Session.search`."""
         if mode not in MODES:

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from pcpfs.model.pages import Facets, Principal
     from pcpfs.store.bundles import Bundle
     from pcpfs.store.conflicts import ConflictView
+    from pcpfs.store.erasing import Erasure
     from pcpfs.store.reading import Reader
+    from pcpfs.store.retention import RetentionView
     from pcpfs.store.searching import IndexView, Searching
 
 
@@ -73,6 +75,13 @@ class Session:
         from pcpfs.store.searching import Searching  # noqa: PLC0415 (see the top)
 
         return Searching(self.store, self.reader, self._suppressions, self.authority)
+
+    def let_go(self) -> None:
+        """Keep nothing open or in memory that an erasure has replaced; for processes that idle."""
+        if self.store.let_go():
+            self._searching.let_go()
+            self._pinned = None
+            self.authority.close()
 
     def write(
         self, scope: str, draft: Draft, *, path: str | None = None, key: str | None = None
@@ -129,6 +138,31 @@ class Session:
         """What a task does not want to see."""
         visible = (s for s in self._suppressions().of(task) if self._is_known(s.page_id))
         return tuple(visible)
+
+    def delete(
+        self,
+        page: str,
+        why: str,
+        *,
+        cascade: bool = False,
+        proven: bool = False,
+        override: str | None = None,
+    ) -> Erasure:
+        """Erase a page for good, with `cascade` all that was made of it (PCP DeletePage)."""
+        from pcpfs.store.erasing import delete  # noqa: PLC0415 (see the top)
+
+        return delete(
+            self.store, self.principal, page, why,
+            cascade=cascade, proven=proven, override=override,
+        )  # fmt: skip
+
+    def retain(
+        self, scope: str, *, hold_until: Instant | None = None, keep_days: int | None = None
+    ) -> RetentionView:
+        """Say how long the pages of a scope are kept, in place of what was said before."""
+        from pcpfs.store.retention import set_retention  # noqa: PLC0415 (see the top)
+
+        return set_retention(self.store, self.principal, scope, hold_until, keep_days)
 
     def link(self, source: str, relation_type: str, target: str) -> RelationView:
         """A typed relation; the target is REV, PAGE, FRAME or PAGE#FRAME (PCP LinkPages)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ from pcpfs.store.catalog_file import BUILD_LOCK, CatalogFile
 from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
 from pcpfs.store.event_lines import EventLines
 from pcpfs.store.index_lag import settle_index
-from pcpfs.store.intents import Intent, recover
+from pcpfs.store.intents import INTENT, Intent, recover
 from pcpfs.store.local import LocalState
 from pcpfs.store.nested import store_at
 from pcpfs.store.objects import Objects
@@ -197,7 +197,7 @@ class Store:
         """
         self._open_catalog()
         catch_up(self.workshop)
-        if (self.local_folder / "intent.json").exists() or needs_settling(self.workshop):
+        if self._is_unfinished() or needs_settling(self.workshop) or self.catalog.has_residue():
             self._recover(locked)
 
     def edits(self) -> tuple[str, ...]:
@@ -228,9 +228,35 @@ class Store:
             self.local.clone,
         )
 
+    def renew_caches(self, scopes: Iterable[str]) -> Workshop:
+        """Leave nothing of what the catalog has forgotten, nor of these scopes' text indexes, in
+        any file or in memory."""
+        from pcpfs.store.text_indexes import forget_indexes  # noqa: PLC0415 (hardly ever needed)
+
+        with self.disk.lock(self.local_folder / INDEX_LOCK, self.wait):
+            forget_indexes(self.catalog, self.disposable / "index", self.disk, scopes)
+            self.catalog = self._catalog_file.copied(self.catalog)
+        with self.disk.lock(self.local_folder / layout.LEDGER_LOCK, self.wait):
+            self.disk.remove_tree(self.path / layout.KEPT_THREADS)
+        for folder in (self.disposable, self.disposable / "index"):
+            if folder.is_dir():
+                self.disk.sync(folder)  # a power cut brings nothing back
+        self.objects.forget()
+        return self.workshop
+
+    def let_go(self) -> bool:
+        """Open the catalog anew if somebody replaced it, for processes that idle; whether that was
+        so."""
+        if self._catalog_file.is_current():
+            return False
+        self._open_catalog()
+        return True
+
     def _recover(self, locked: bool) -> None:
         if locked:
+            self._finish_erasure()
             self._settle()
+            self._sweep_up()
             intent = Intent.read(self.workshop)
             if intent is not None:
                 self._finish(intent)
@@ -249,6 +275,34 @@ class Store:
             except PcpfsError as error:
                 self._warn_once(error.message)
             catch_up(self.workshop)
+
+    def _is_unfinished(self) -> bool:
+        waiting = (INTENT, layout.ERASING)
+        return any((self.local_folder / name).exists() for name in waiting)
+
+    def _finish_erasure(self) -> None:
+        """Finish an erasure that was cut short; where that fails readers go on without those
+        pages, and the next command tries again."""
+        if not (self.local_folder / layout.ERASING).exists():
+            return
+        from pcpfs.store.erase_job import resume  # noqa: PLC0415 (hardly ever needed)
+
+        try:
+            if resume(self.workshop, self.renew_caches):
+                catch_up(self.workshop)
+        except PcpfsError as error:
+            self._warn_once(f"an erasure is not finished: {error.message}")
+
+    def _sweep_up(self) -> None:
+        """Remove what came back of erased pages; nobody reads it meanwhile."""
+        if not self.catalog.has_residue() or self.git.unfinished() is not None:
+            return
+        from pcpfs.store.residues import sweep_up  # noqa: PLC0415 (hardly ever needed)
+
+        try:
+            sweep_up(self.workshop, self.renew_caches, self.clock.now())
+        except PcpfsError as error:
+            self._warn_once(f"something of an erased page is still here: {error.message}")
 
     def _warn_once(self, message: str) -> None:
         if message not in self._told:
@@ -285,6 +339,7 @@ class Store:
             self._build_catalog(None)
         else:
             self.catalog = found
+        self.objects.forget()
 
     def _build_catalog(self, progress: Progress | None, *, anew: bool = False) -> None:
         self.catalog = self._catalog_file.built(

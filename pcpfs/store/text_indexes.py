@@ -157,7 +157,7 @@ class TextIndexes:
         self._disk.remove_tree(self._folder_of(scope, past))
 
     def _folder_of(self, scope: str, past: int) -> Path:
-        return self._folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
+        return index_folder(self._folder, scope, past)
 
     def _flush(self, catalog: Catalog, scope: str, past: int, progress: Progress | None) -> None:
         """Under the lock. The index is durable and sealed before the catalog forgets."""
@@ -265,6 +265,24 @@ class TextIndexes:
         about = folder.stat()
         text = f"{index_version(self._engine)}\n{folder}\n{about.st_dev}:{about.st_ino}"
         return hmac.new(self._secret(), os.fsencode(text), "sha256").hexdigest().encode()
+
+
+def index_folder(folder: Path, scope: str, past: int) -> Path:
+    """Where the index of one scope lies."""
+    return folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
+
+
+def forget_indexes(catalog: Catalog, folder: Path, disk: Disk, scopes: Iterable[str]) -> None:
+    """Throw the indexes of these scopes away, under the lock of indexes: whoever has one open sees
+    that it is none any more, and the next search makes a new one."""
+    disk.sweep(folder)
+    for scope in scopes:
+        with catalog.writing():
+            catalog.db.execute("DELETE FROM pending WHERE scope = ?", (scope,))
+            marks = [(f"flushed {past} {scope}",) for past in (0, 1)]
+            catalog.db.executemany("DELETE FROM meta WHERE key = ?", marks)
+        for past in (0, 1):
+            disk.remove_tree(index_folder(folder, scope, past))
 
 
 def _stamp(catalog: Catalog) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pcpfs.git import CommitId, Git, Stored, TreeChange
+from pcpfs.store import layout
 from pcpfs.store.kinds import Kind, is_record, kind_of
 
 Contents = Mapping[str, Stored | None]
@@ -59,7 +60,10 @@ def _take(result: Union, mine: TreeChange | None, yours: TreeChange, erased: Ite
     elif held == yours.after:
         pass
     elif kind is Kind.TRUTH:
-        if yours.after is not None and held is None and (mine is None or yours.before is None):
+        if held and yours.after and layout.receipt_of(path):
+            # erased twice, apart from each other: all clones choose the same receipt
+            result.truth[path] = Stored(min(held, yours.after))
+        elif yours.after is not None and held is None and (mine is None or yours.before is None):
             result.truth[path] = Stored(yours.after)
         elif yours.after is None and mine is None and may_go(path, erased):
             result.truth[path] = None

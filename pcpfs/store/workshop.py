@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,13 @@ from pcpfs.errors import PcpfsError
 from pcpfs.git import Git
 from pcpfs.model.ids import CloneId, PageId
 from pcpfs.model.names import Namespace
+from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.fold import fold_page, fold_scope
 from pcpfs.store.objects import Objects
 from pcpfs.store.projection import Bodies, page_rows, scope_rows
-from pcpfs.store.rows import PageRows
+from pcpfs.store.rows import ErasedRow, PageRows
 from pcpfs.store.tree import Tree
 
 
@@ -45,7 +47,13 @@ def refold(
     Returns the claims in `tree/` that are concerned.
     """
     rows: list[PageRows] = []
+    erased: dict[Namespace, frozenset[PageId]] = {}
     for page, namespace in pages:
+        if namespace not in erased:
+            erased[namespace] = shop.objects.erased(namespace)
+        if page in erased[namespace]:
+            _hide(shop, namespace, page)
+            continue
         try:
             found = _rows_of(shop, namespace, page)
         except (PcpfsError, ValueError, RecursionError) as error:
@@ -61,6 +69,17 @@ def refold(
     for namespace in sorted(set(scopes)):
         refold_scope(shop, namespace)
     return claims
+
+
+def _hide(shop: Workshop, namespace: Namespace, page: PageId) -> None:
+    folder, path = layout.page_folder(namespace, page), layout.receipt_file(namespace, page)
+    try:
+        excluded = Receipt.decode(shop.objects.read(path), path).excluded
+    except PcpfsError:
+        excluded = ()  # it hides its page all the same
+    is_there = (shop.root / folder).is_dir()
+    row = ErasedRow(page, namespace, json.dumps(excluded))
+    shop.catalog.hide_page(row, folder, is_there=is_there)
 
 
 def _rows_of(shop: Workshop, namespace: Namespace, page: PageId) -> PageRows | None:

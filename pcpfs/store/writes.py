@@ -39,7 +39,7 @@ from pcpfs.store.catalog import decode_list
 from pcpfs.store.disputes import PATH
 from pcpfs.store.fold import equal_heads
 from pcpfs.store.intents import Committed
-from pcpfs.store.references import resolve, revision
+from pcpfs.store.references import absence, resolve, revision
 from pcpfs.store.rows import PageRow
 from pcpfs.store.secrets import checked, refuse_secrets_in
 from pcpfs.store.store import Store
@@ -182,14 +182,15 @@ class Writes:
             self._finish(transaction, Namespace(row.scope), page, from_revision)
             far = self._authority.catalog.page(relation.to_page)
             title = far.title if far else relation.to_page
-            return RelationView(relation, page, "out", title, far.lifecycle if far else "missing")
+            state = far.lifecycle if far else absence(self._store.catalog, relation.to_page)
+            return RelationView(relation, page, "out", title, state)
 
     def _new_page(self, namespace: Namespace, key: str | None) -> PageId:
         if key is None:
             return PageId.authored(self._store.entropy.time_ordered())
         if not key or len(key) > 500:
             raise UsageError("a key has 1 to 500 characters")
-        return PageId.keyed(namespace, key, erased=0)
+        return self._store.objects.keyed_page(namespace, key)
 
     def _retried(self, row: PageRow, draft: Draft) -> Written:
         """CASES: the first revision's ids, also after later revisions."""

@@ -43,3 +43,4 @@ def _lines(report: MaintainReport) -> Iterator[str]:
     if report.indexed:
         yield f"taken into the text index: {plural(report.indexed, 'document')}"
     yield from (f"removed {safe(path)}" for path in report.removed)
+    yield from (f"erased from history: {page}" for page in report.erased)

@@ -23,4 +23,5 @@ def command(call: Call, remote: str | None) -> None:
     pushed = push(call.store, call.session.principal, remote)
     place = safe(f"{pushed.remote}/{pushed.branch}")
     did = "gave everything to" if pushed.moved else "everything is already in"
+    did = "replaced history, without what was erased, in" if pushed.replaced else did
     call.answer(pushed, [f"{did} {place}"])

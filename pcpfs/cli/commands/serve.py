@@ -35,8 +35,14 @@ def command(call: Call) -> None:
     _require_store(call)
     acting = call.settings.principal or principal(DEFAULT_PRINCIPAL)
     call.settings = replace(call.settings, principal=acting)
+
+    def let_go() -> None:
+        """An erasure may have replaced what is open; nobody has to ask for it to be let go."""
+        if "session" in vars(call):
+            call.session.let_go()
+
     with suppress(KeyboardInterrupt), signals_call(_stop):
-        serve(Provider(lambda: call.session), sys.stdin.buffer, sys.stdout.buffer)
+        serve(Provider(lambda: call.session), sys.stdin.buffer, sys.stdout.buffer, let_go)
 
 
 def _require_store(call: Call) -> None:

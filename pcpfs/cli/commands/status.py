@@ -81,5 +81,8 @@ def _needs_attention(status: Status) -> Iterator[str]:
     for one in status.recommended:
         who, why = safe(one.actor), safe(one.why)
         yield f"{who} recommends to delete {safe(one.title)} ({one.page_id}): {why}"
+    if status.erasure_pending:
+        pages = plural(len(status.erasure_pending), "erased page")
+        yield f"erasure pending: history still holds {pages}; 'pcpfs maintain' rewrites it"
     if status.damaged:
         yield f"damaged: {plural(len(status.damaged), 'page')}; 'pcpfs fsck' says why"
