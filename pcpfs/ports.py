@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pcpfs.model.frames import Extraction
 from pcpfs.model.instants import Instant
@@ -135,6 +136,20 @@ class DocumentTable:
     count: int
     holders: tuple[int, ...]
     totals: tuple[int, ...]
+
+
+class StoreInspector(Protocol):
+    """Judges a store by the rules of PCP; entry point `store` of the group `pcpfs.inspectors`."""
+
+    def __call__(
+        self,
+        fresh: Callable[[], AbstractContextManager[Any]],
+        tell: Callable[[CheckResult], None] | None = None,
+    ) -> Inspection:
+        """`fresh` gives a new, empty store for each check, which belongs to `user:owner`: it has
+        `open(principal)`, a session, and `grant(scope, principal, permissions)`. Never raises for
+        what the store does."""
+        ...
 
 
 class Importer(Protocol):

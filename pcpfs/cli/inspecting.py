@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,6 @@ from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.inspection import CheckResult, Inspection
-    from pcpfs.ports import Inspector
 
 FAILED = 1
 COLOURS = {"pass": "green", "fail": "red", "skip": "yellow"}
@@ -21,9 +20,9 @@ COLOURS = {"pass": "green", "fail": "red", "skip": "yellow"}
 
 def inspect(call: Call, kind: str, program: Sequence[str], query: str | None) -> int:
     """Judge a program, telling of each check when it is done; the exit code."""
-    tell = None if call.settings.json else _print
-    inspection = _inspector(kind)(program, _environment(), query, tell)
-    call.answer(inspection, [_counts(inspection)])
+    tell = None if call.settings.json else print_check
+    inspection: Inspection = suite(kind)(program, _environment(), query, tell)
+    call.answer(inspection, [told(inspection)])
     return 0 if inspection.ok else FAILED
 
 
@@ -32,25 +31,26 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
 
 
-def _inspector(kind: str) -> Inspector:
+def suite(kind: str) -> Any:
     """The suite of a kind, found by entry point: the core imports no part."""
     from importlib.metadata import entry_points  # noqa: PLC0415 (help needs none)
 
     from pcpfs.errors import Unavailable  # noqa: PLC0415
 
     for point in entry_points(group="pcpfs.inspectors", name=kind):
-        found: Inspector = point.load()
-        return found
+        return point.load()  # a `ports.Inspector`, or for `store` a `ports.StoreInspector`
     raise Unavailable("no conformance suite is installed; install pcpfs with all its packages")
 
 
-def _print(check: CheckResult) -> None:
+def print_check(check: CheckResult) -> None:
+    """One line."""
     outcome = styled(f"{check.outcome:5}", COLOURS[check.outcome])
     click.echo(f"{outcome} {check.id:31} {safe(check.evidence)}")
 
 
-def _counts(inspection: Inspection) -> str:
+def told(inspection: Inspection) -> str:
+    """How many passed."""
     outcomes = [str(check.outcome) for check in inspection.checks]
     failed = outcomes.count("fail")
-    told = f"{outcomes.count('pass')} passed, {failed} failed, {outcomes.count('skip')} skipped"
-    return f"{plural(len(outcomes), 'check')}: {told}"
+    counts = f"{outcomes.count('pass')} passed, {failed} failed, {outcomes.count('skip')} skipped"
+    return f"{plural(len(outcomes), 'check')}: {counts}"

@@ -57,10 +57,11 @@ class Eligible:
         return self._status(page, is_current) and self._stands(page, row.revision_id)
 
     def _status(self, page: PageRow, is_current: bool) -> bool:
-        status = page.lifecycle
-        if status == "active" and not is_current:
-            status = "superseded"
-        return status in self._filters.statuses
+        """What is past is found only by those who ask for it, whatever state the page is in."""
+        statuses = self._filters.statuses
+        if is_current:
+            return page.lifecycle in statuses
+        return "superseded" in statuses and page.lifecycle in (*statuses, "active")
 
     def _stands(self, page: PageRow, revision: str) -> bool:
         filters = self._filters

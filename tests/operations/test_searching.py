@@ -157,6 +157,20 @@ def test_each_state_is_found_only_when_asked_for(place: Workplace) -> None:
     assert place.session.payload(pages["A"].page_id) == b"# A\ntide\n"
 
 
+def test_old_texts_of_an_archived_page_are_past_all_the_same(place: Workplace) -> None:
+    page = place.write("# Old\ntide\n", path="a.md")
+    place.revise("a.md", "# New\nwave\n")
+    place.session.archive("a.md", "old")
+    for mode in ("text", "temporal"):
+        for statuses, found in (
+            (("archived",), []),
+            (("superseded",), []),
+            (("archived", "superseded"), [page.revision_id]),
+        ):
+            answer = place.session.search("tide", mode=mode, filters=Filters(lifecycle=statuses))
+            assert [hit.revision_id for hit in answer.results] == found
+
+
 def parts(place: Workplace, limit: int, between: Iterator[object]) -> list[str]:
     """All results in parts, with something done after each."""
     found: list[str] = []
