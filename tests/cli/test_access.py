@@ -99,3 +99,12 @@ def test_a_source_with_a_secret_is_named_and_can_be_accepted(shore: Terminal) ->
     assert (skipped["reason"], skipped["detail"]) == ("withheld", "github-token, line 1")
     assert shore.run("sync", "--allow-secret", "book/settings.py").code == 0
     assert shore.run("status", "--json").json["skipped"] == []
+
+
+def test_a_model_recommends_what_it_may_not_do(shore: Terminal, two: tuple[str, str]) -> None:
+    words = ("--as", "model:local", "delete", two[0], "--why", "it is wrong")
+    assert shore.run(*words, "--yes").code == 5
+    assert shore.run(*words, "--recommend").code == 0
+    assert b"model:local recommends to delete Tides" in shore.run("status").out
+    (one,) = shore.run("status", "--json").json["recommended"]
+    assert (one["page_id"], one["why"]) == (two[0], "it is wrong")

@@ -141,6 +141,7 @@ def test_a_refused_undo_writes_nothing(place: Workplace) -> None:
 
 def test_each_undoes_their_own_last_operation(place: Workplace) -> None:
     ours = place.write("ours\n", path="x.md")
+    place.session.governing.grant(SCOPE, BEN, ["read", "write"])
     theirs = Session(place.store, BEN).write(SCOPE, draft("theirs\n"), path="y.md")
     undone(place)
     assert lifecycle(place, ours.page_id) == "tombstoned"

@@ -35,9 +35,18 @@ FAILED = 1
 @click.option(
     "--override-hold", "override", metavar="TEXT", help="Why it goes although a hold keeps it."
 )
+@click.option("--recommend", is_flag=True, help="Only say that it should go: status lists it.")
 @click.argument("page", metavar="PAGE")
 def command(
-    call: Call, page: str, *, why: str, yes: bool, cascade: bool, proven: bool, override: str | None
+    call: Call,
+    page: str,
+    *,
+    why: str,
+    yes: bool,
+    cascade: bool,
+    proven: bool,
+    override: str | None,
+    recommend: bool,
 ) -> int:
     """Erase a page: from files, indexes and all of git's history.
 
@@ -50,6 +59,11 @@ def command(
     from pcpfs.store.erasing import extent  # noqa: PLC0415 (help needs no store)
 
     session = call.session
+    if recommend:
+        from pcpfs.store.recommending import recommend_deletion  # noqa: PLC0415 (see above)
+
+        call.answer(recommend_deletion(session, page, why), [f"recommended: delete {safe(page)}"])
+        return 0
     if not yes:
         _ask(call, extent(session.store, page, cascade=cascade, seen=session.authority.catalog))
     erasure = session.delete(page, why, cascade=cascade, proven=proven, override=override)
