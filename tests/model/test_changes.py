@@ -40,6 +40,7 @@ from pcpfs.model.ids import (
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.retention import RetentionSet
 from pcpfs.model.secrets import SecretAccepted
 from tests.model.strategies import changes
 
@@ -120,6 +121,11 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         SecretAccepted("aws-key", "00ff", "ab" * 32),
         f'{{"digest":"{"ab" * 32}","kind":"aws-key","salt":"00ff","type":"accepted"}}',
     ),
+    "retention": (
+        RetentionSet(Instant.read("2030-01-01"), 365),
+        '{"hold_until":"2030-01-01T00:00:00Z","keep_days":365,"type":"retention"}',
+    ),
+    "no retention": (RetentionSet(), '{"type":"retention"}'),
     "visibility": (VisibilitySet("shared"), '{"type":"visibility","visibility":"shared"}'),
     "unknown": (
         UnknownEvent({"type": "embargoed", "to": ["x"], "n": 1}),
