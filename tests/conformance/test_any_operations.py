@@ -35,7 +35,7 @@ from pcpfs.store.exchange import import_store
 from pcpfs.store.fsck import fsck
 from tests.store.workplace import Workplace
 
-EXAMPLES, STEPS = 31, 200
+EXAMPLES, STEPS = 40, 200
 PHASES = (Phase.generate, Phase.shrink)
 WORDS = ("apple", "pear", "plum", "quince", "medlar")
 SCOPES = ("project:a", "project:a:b", "thread:x")
