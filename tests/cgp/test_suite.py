@@ -20,6 +20,7 @@ from pcpfs.model.requests import EventDraft
 from pcpfs.store.ingest import Ingest
 from tests.cgp.test_provider import NOTE, ROUTER
 from tests.cgp.test_serve import SERVE
+from tests.host.acting import is_gone
 from tests.integration.source_tree import SourceTree
 from tests.store.workplace import ANNA, Workplace
 
@@ -210,9 +211,7 @@ def test_nothing_of_a_provider_is_left_running(tmp_path: Path) -> None:
         f"open({os.fspath(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n{sleep}"
     )
     inspected(tmp_path, sys.executable, "-c", program, limits=Limits(handshake=2))
-    pid = int((tmp_path / "pid").read_text())
-    status = Path(f"/proc/{pid}/stat")
-    assert not status.exists() or status.read_text().split()[2] == "Z"
+    assert is_gone(int((tmp_path / "pid").read_text()))
 
 
 def example(*arguments: str) -> subprocess.CompletedProcess[str]:
