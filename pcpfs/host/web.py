@@ -14,7 +14,8 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pcpfs.host.channels import late, reply_of, too_long
@@ -27,6 +28,7 @@ _PART = 1 << 16
 _PORTS = {"http": 80, "https": 443}
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 
+T = TypeVar("T")
 Dial = Callable[[str, int, float], socket.socket]
 
 
@@ -41,8 +43,21 @@ class Credential:
             message = "the credential has characters that a header cannot carry"
             raise ProviderTrouble(Kind.UNREACHABLE, message)
 
-    def hidden_in(self, text: str) -> str:
-        return text.replace(self.token, "[withheld: credential]")
+    def hidden_in(self, value: T) -> T:
+        """What came over the wire, as bytes or read, without the token in any text of it."""
+        found: Any = value
+        if isinstance(found, str):
+            return cast(T, found.replace(self.token, "[withheld: credential]"))
+        if isinstance(found, bytes):
+            return cast(T, found.replace(self.token.encode(), b"[withheld: credential]"))
+        if isinstance(found, tuple):
+            return cast(T, tuple(map(self.hidden_in, found)))
+        if is_dataclass(found) and not isinstance(found, type):
+            members = {
+                each.name: self.hidden_in(getattr(found, each.name)) for each in fields(found)
+            }
+            return cast(T, replace(found, **members))
+        return value
 
 
 def dial(host: str, port: int, seconds: float) -> socket.socket:
@@ -81,7 +96,12 @@ class WebChannel:
             raise self._trouble(error) from error
         finally:
             self.end(0)
-        return self._reply(status, body)
+        try:
+            return self._hidden(self._reply(status, self._hidden(body)))
+        except ProviderTrouble as trouble:
+            # Without its cause, which may quote what the server sent back (C8).
+            told = self._hidden(trouble.message)
+            raise ProviderTrouble(trouble.kind, told, trouble.rule, trouble.scopes) from None
 
     def end(self, seconds: float) -> None:
         """A server is not shut down by those who ask it."""
@@ -142,7 +162,7 @@ class WebChannel:
             raise ProviderTrouble(Kind.REFUSED, message, "C3")
         reply = reply_of(body)
         if isinstance(reply, cgp.Error):
-            return cgp.Error(id=reply.id, code=reply.code, message=self._hidden(reply.message))
+            return reply
         if status != 200:
             raise ProviderTrouble(Kind.REFUSED, f"it answers {status}")
         if reply is None:
@@ -156,8 +176,8 @@ class WebChannel:
             return ProviderTrouble(Kind.GARBLED, f"it does not speak HTTP: {told}")
         return ProviderTrouble(Kind.UNREACHABLE, f"{self._address.shown}: {told}")
 
-    def _hidden(self, text: str) -> str:
-        return text if self._credential is None else self._credential.hidden_in(text)
+    def _hidden(self, value: T) -> T:
+        return value if self._credential is None else self._credential.hidden_in(value)
 
 
 def _left(deadline: float) -> float:

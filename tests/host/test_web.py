@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from pcpfs.host.host import Host, HostAnswer
 from pcpfs.host.web import Network
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import read_envelope, write_envelope
-from tests.host.acting import ACK, AROUND, Actor, Open, frame, included, inside, reports
+from tests.host.acting import ACK, AROUND, Actor, Open, ack, frame, included, inside, reports
 
 TOKEN = "a-token-that-nobody-sees"
 Reply = Callable[[bytes, bytes], bytes]
@@ -213,6 +214,54 @@ def test_the_credential_is_nowhere_to_be_seen(caplog: pytest.LogCaptureFixture) 
         seen += f"{answer} {answer!r} {[str(each) for each in answer.reports]}"
     assert "bad token [withheld: credential]" in seen
     assert TOKEN not in seen + caplog.text
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize(
+    ("greeting", "members"),
+    [
+        (ACK, {"title": "", "id": f"id {TOKEN}"}),
+        (ACK, {"valid_from": TOKEN}),
+        (ACK, {"title": TOKEN, "citation_label": TOKEN}),
+        (ACK, {"provenance": (cgp.Provenance(type="episode", uri=TOKEN),)}),
+        (ack(TOKEN, egress=True, name=TOKEN), {}),
+        (ack(version=TOKEN), {}),
+        (replace(ACK, protocol_version=TOKEN), {}),
+    ],
+    ids=range(7),
+)
+def test_a_credential_that_comes_back_anywhere_is_withheld(
+    greeting: cgp.HandshakeAck, members: dict[str, Any], escaped: bool
+) -> None:
+    """C8: reports quote what a provider says, and prompts go elsewhere."""
+    answering = envelopes(Actor([frame("theirs", **members)], greeting))
+
+    def reply(head: bytes, body: bytes) -> bytes:
+        said = answering(head, body).partition(b"\r\n\r\n")[2]
+        code = TOKEN.replace("-", "\\u002d") if escaped else TOKEN
+        return response(200, said.replace(TOKEN.encode(), code.encode()))
+
+    with serving(reply) as (port, _):
+        answer = ask_at(f"http://127.0.0.1:{port}/", token=TOKEN)
+    seen = f"{answer} {[str(each) for each in answer.reports]}"
+    assert (TOKEN in seen, "[withheld: credential]" in seen) == (False, True)
+
+
+def test_content_with_the_credential_is_left_out() -> None:
+    """D2: what is withheld of it no longer has its digest."""
+    with serving(envelopes(Actor([frame("leak", TOKEN), frame("fine")]))) as (port, _):
+        answer = ask_at(f"http://127.0.0.1:{port}/", token=TOKEN)
+    assert (included(answer), reports(answer)) == (["fine"], {"web": ("liar", "D2")})
+
+
+def test_no_part_of_a_credential_is_in_the_report_of_a_garbled_answer() -> None:
+    """C8: what is quoted of it may be cut off in the middle."""
+    token = "secret" * 20
+    body = json.dumps({"type": "handshake_ack", "provider": f"Bearer {token}"}).encode()
+    with serving(lambda h, b: response(200, body)) as (port, _):
+        answer = ask_at(f"http://127.0.0.1:{port}/", token=token)
+    assert reports(answer)["web"][0] == "garbled"
+    assert "secret" not in str(answer.reports)
 
 
 @pytest.fixture(scope="session")
