@@ -16,6 +16,7 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from pcpfs.errors import UsageError
+from pcpfs.host.words import shown_command
 from pcpfs.model.cgp import Envelope
 from pcpfs.model.codec import canonical
 from pcpfs.model.ids import Digest
@@ -43,7 +44,7 @@ class Program:
     @property
     def shown(self) -> str:
         """For people, without what looks like a secret (C8)."""
-        return withheld(shlex.join(self.words))
+        return shown_command(self.words)
 
     def members(self) -> Mapping[str, object]:
         return {"command": list(self.words)}
@@ -162,7 +163,8 @@ def _configured(name: str, value: object) -> Launch:
 
 
 def _launch(name: str, what: str, variable: str | None) -> Launch:
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", what):
+    # `https:/…` is a URL with a mistake: as a program it would be printed, password and all.
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", what, re.IGNORECASE):
         return _address(name, what, variable)
     return Program(split_command(name, what))
 

