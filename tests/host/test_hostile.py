@@ -245,7 +245,14 @@ def test_the_name_of_the_store_itself_cannot_be_taken_by_a_file(tmp_path: Path) 
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+HANGS_UP = pytest.mark.skipif(
+    signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="children ignore it as well"
+)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, pytest.param(signal.SIGHUP, marks=HANGS_UP)]
+)
 def test_a_host_that_is_stopped_leaves_no_provider_behind(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -46,8 +46,9 @@ def command(call: Call, roots: tuple[str, ...], accept_removals: bool) -> None:
 
 @contextmanager
 def signals_call(stop: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM call `stop` instead of ending the process."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    """Let Ctrl-C, SIGTERM and a closed terminal call `stop` instead of ending the process."""
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # as under `nohup`
+    numbers = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hangs_up else []))
     before = [signal.signal(number, lambda *_: stop()) for number in numbers]
     try:
         yield
