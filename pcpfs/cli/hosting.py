@@ -64,9 +64,11 @@ def known_providers(call: Call, given: Given) -> tuple[Declaration, ...]:
         own = own_store(store.path, acting, call.settings.wait)
         found = {each.name: each for each in (*configured(store.config.providers), own)}
     variables = _by_name(given.credentials)
-    for text in given.providers:
-        each = typed(text, variables)
-        found[each.name] = each
+    added = [typed(text, variables) for text in given.providers]
+    names = [each.name for each in added]
+    if len(set(names)) < len(names):
+        raise UsageError("two providers given with --provider have the same name")
+    found |= {each.name: each for each in added}
     unknown = [name for name in given.only if name not in found]
     if unknown:
         raise NotFound(f"there is no provider {unknown[0]!r}; known: {', '.join(sorted(found))}")

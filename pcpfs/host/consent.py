@@ -115,7 +115,8 @@ class ConsentGate:
         """What a file declares is not even started, and nothing remote is contacted."""
         if declaration.origin is Origin.CONFIG:
             if self._consents.held(declaration, RUN, self._now) is None:
-                raise _missing(declaration, (RUN,), "nobody has agreed to that on this machine")
+                why = self._why(declaration, RUN, "nobody has agreed to that on this machine")
+                raise _missing(declaration, (RUN,), why)
         elif declaration.is_remote and not self._has_any(declaration):
             message = "it is on another machine, and nobody has agreed to that"
             raise _missing(declaration, (EGRESS,), message, "C4")
@@ -130,8 +131,18 @@ class ConsentGate:
             elif (receipt.name, receipt.version) != (ack.provider.name, ack.provider.version):
                 raise _changed(receipt, ack.provider)
         if missing:
-            message = f"nobody has agreed that questions go to: {', '.join(missing)}"
-            raise _missing(declaration, tuple(missing), message, "C6")
+            nobody = f"nobody has agreed that questions go to: {', '.join(missing)}"
+            why = self._why(declaration, missing[0], nobody)
+            raise _missing(declaration, tuple(missing), why, "C6")
+
+    def _why(self, declaration: Declaration, scope: str, nobody: str) -> str:
+        """Why a scope is not agreed to, where somebody once did agree to it."""
+        receipt = self._consents.granted.get((declaration.name, scope))
+        if receipt is None:
+            return nobody
+        if receipt.pin != declaration.pin:
+            return f"the consent to {scope} is for another command or address"
+        return f"the consent to {scope} ended at {receipt.expires_at}"
 
     def _has_any(self, declaration: Declaration) -> bool:
         return any(

@@ -3,7 +3,7 @@
 In: `providers` [{`id`, `command`}], `query` (as on the wire), and what a host may leave aside:
 `consents` [{`provider_id`, `scope`}], `roots` [folder], `timeout_seconds`. Out: `admitted` and
 `dropped`, identities of frames, the latter with a `reason`; ours says `prompt`, `reports` and
-`usage` besides. `docs/cgp.md` tells more.
+`usage` besides. `docs/host.md` tells more.
 """
 
 from __future__ import annotations

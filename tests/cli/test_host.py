@@ -6,6 +6,8 @@ import json
 import shlex
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,7 @@ def test_without_a_store_typed_providers_are_asked(terminal: Terminal) -> None:
         ["--as-of", "yesterday"],
         ["--timeout", "nan"],
         ["--provider", "a=http://docs.example/"],
+        ["--provider", "a=true", "--provider", "a=false"],
     ],
 )
 def test_what_cannot_be_is_a_usage_error(store: Terminal, arguments: list[str]) -> None:
@@ -189,11 +192,24 @@ def test_consent_is_given_listed_and_taken_back_by_scope(store: Terminal, sender
 
 def test_a_consent_can_end_by_itself(store: Terminal, sender: str) -> None:
     given = ("--provider", f"cloud={sender}")
-    past = ("host", "consent", "grant", "cloud", "--until", "2020-01-01", *given)
-    assert store.run(*past).code == 0
-    assert ask(store, *given, "--only", "cloud").code == 5
+    grant = ("host", "consent", "grant", "cloud", *given, "--until")
+    soon = datetime.now(UTC) + timedelta(seconds=2)
+    assert store.run(*grant, soon.isoformat().replace("+00:00", "Z")).code == 0
+    while datetime.now(UTC) < soon:
+        time.sleep(0.05)
+    refused = ask(store, *given, "--only", "cloud")
+    assert (refused.code, "ended at" in refused.message) == (5, True)
     listed = store.run("host", "consent", "list", "--json").json["receipts"]
     assert {each["state"] for each in listed} == {"expired"}
+
+
+def test_a_consent_that_has_ended_already_is_not_given(store: Terminal, sender: str) -> None:
+    """It would take the place of one that holds."""
+    given = ("host", "consent", "grant", "cloud", "--provider", f"cloud={sender}")
+    assert store.run(*given).code == 0
+    refused = store.run(*given, "--until", "2020-01-01")
+    assert (refused.code, "revoke" in refused.message) == (2, True)
+    assert ask(store, *given[-2:], "--only", "cloud").code == 0
 
 
 def test_a_model_cannot_agree_and_starts_nothing(store: Terminal, tmp_path: Path) -> None:

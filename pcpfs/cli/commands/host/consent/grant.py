@@ -12,7 +12,7 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.hosting import Given, known_providers, provider_options, surroundings
 from pcpfs.cli.options import instant_option
 from pcpfs.cli.text import safe
-from pcpfs.errors import NotFound, Unavailable
+from pcpfs.errors import NotFound, Unavailable, UsageError
 
 if TYPE_CHECKING:
     from pcpfs.host.declarations import Declaration
@@ -46,6 +46,11 @@ def command(
 
     by = call.settings.principal or call.store.owner
     require_allowed(by)
+    now = call.store.clock.now()
+    if until is not None and until <= now:
+        raise UsageError(
+            f"--until {until} is past; to take a consent back: pcpfs host consent revoke"
+        )
     declared = known_providers(call, Given(given["providers"], given["credentials"], (name,)))[0]
     _confirm(call, declared)
     ack = _greeted(declared)
@@ -53,9 +58,7 @@ def command(
     unknown = [scope for scope in scopes if scope not in wanted]
     if unknown:
         raise NotFound(f"{name} has no scope {unknown[0]!r}; it has: {', '.join(wanted) or 'none'}")
-    receipts = grants(
-        declared, ack.provider, scopes or wanted, by=by, now=call.store.clock.now(), until=until
-    )
+    receipts = grants(declared, ack.provider, scopes or wanted, by=by, now=now, until=until)
     Receipts(call.store).append(receipts)
     lines = [f"agreed: {safe(each.sentence)}" for each in receipts]
     none = f"{name} keeps everything on this machine and needs no consent"
