@@ -11,7 +11,8 @@ import sys
 import time
 from collections.abc import Callable
 
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.004
+"""Short, or who writes without a rest keeps all others out until it is done."""
 
 Release = Callable[[], None]
 

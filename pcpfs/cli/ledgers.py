@@ -12,6 +12,7 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.text import plural, safe, safe_lines, short, styled
 from pcpfs.errors import NotFound, UsageError
+from pcpfs.model.grants import READ, WRITE
 
 if TYPE_CHECKING:
     from pcpfs.ledger import ContextEntry, ContextProjection, ShownEntry, StoreLedger
@@ -42,6 +43,17 @@ def known_ledger(call: Call, thread: str, **how: Any) -> StoreLedger:
     return found
 
 
+def ledger_for_results(call: Call, thread: str) -> StoreLedger:
+    """The ledger of a thread that is there. Who may write in it and not read it cannot know, and is
+    believed."""
+    from pcpfs.ledger.events import namespace_of  # noqa: PLC0415 (help needs no store)
+
+    held = call.session.authority.permissions(namespace_of(thread))
+    if WRITE in held and READ not in held:
+        return ledger(call, thread)
+    return known_ledger(call, thread)
+
+
 def awaited(work: Coroutine[Any, Any, Answer]) -> Answer:
     """The outcome of what is asynchronous for others."""
     import asyncio  # noqa: PLC0415 (help waits for nothing)
@@ -49,8 +61,8 @@ def awaited(work: Coroutine[Any, Any, Answer]) -> Answer:
     return asyncio.run(work)
 
 
-def with_view_options(function: Function) -> Function:
-    """`--budget` and how to rank and count, passed on by name."""
+def with_budget(function: Function) -> Function:
+    """`--budget` and how to count, passed on by name."""
 
     @click.option(
         "--budget",
@@ -61,10 +73,21 @@ def with_view_options(function: Function) -> Function:
         help="The most that all entries together may cost.",
     )
     @click.option(
-        "--algorithm", metavar="VERSION", help="v1_keyword or v2_bm25; else as pcpfs.toml says."
-    )
-    @click.option(
         "--counter", metavar="NAME", help="bytes/4 (default); o200k, cl100k with pcpfs[tokens]."
+    )
+    @functools.wraps(function)
+    def folded(*args: Any, **given: Any) -> Any:
+        return function(*args, **given)
+
+    return folded  # fmt: skip
+
+
+def with_view_options(function: Function) -> Function:
+    """`--budget`, and how to rank and count, passed on by name."""
+
+    @with_budget
+    @click.option(
+        "--algorithm", metavar="VERSION", help="v1_keyword or v2_bm25; else as pcpfs.toml says."
     )
     @click.option(
         "--half-life",
@@ -116,7 +139,7 @@ def entry(
         source,
         content.decode("utf-8", "backslashreplace"),
         timestamp,
-        tuple(tags),
+        tags,  # type: ignore[arg-type]  # any iterable will do
         BY_TAGS if importance is None else importance,
         goal_id,
         key,
@@ -146,8 +169,11 @@ def _entry_of(
     known = {"content", "source", "timestamp", "tags", "importance", "goal_id", "key"}
     if unknown := sorted(value.keys() - known):
         raise UsageError(f"an entry has no {unknown[0]!r}, only {', '.join(sorted(known))}")
+    content = value["content"]
+    if not isinstance(content, str):
+        raise UsageError(f"content is a text, not {content!r}")
     return entry(
-        value["content"].encode("utf-8", "backslashreplace"),
+        content.encode("utf-8", "backslashreplace"),
         value.get("timestamp", now),
         source=value.get("source") or source or "",
         tags=value.get("tags", ()),

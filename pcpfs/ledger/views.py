@@ -147,7 +147,7 @@ class Views:
         columns, entries = view.corpus.columns, view.corpus.entries
         if not len(view.corpus):
             return "nothing yet"
-        first, last = sorted((columns.moments[0], columns.moments[-1]))
+        first, last = min(columns.moments), max(columns.moments)
         lines = [f"{view.summary()}; {Instant(first)} … {Instant(last)}"]
         counts, ends = columns.by_goal(), columns.last_of_goals()
         for goal in _by_name(view.corpus):

@@ -37,6 +37,10 @@ class ContextEntry:
     key: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("source", "content", "goal_id", "key"):
+            _refuse_other_than_text(getattr(self, name), name, optional=name in ("goal_id", "key"))
+        if isinstance(self.importance, bool) or not isinstance(self.importance, (int, float)):
+            raise UsageError(f"an importance is a number, not {self.importance!r}")
         object.__setattr__(self, "timestamp", _instant(self.timestamp))
         object.__setattr__(self, "tags", _tags(self.tags))
         object.__setattr__(self, "content", _readable(self.content))
@@ -158,7 +162,17 @@ def _instant(given: object) -> Instant:
 
 
 def _tags(given: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([given] if isinstance(given, str) else given))
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        raise UsageError(f"tags are a list of texts, not {given!r}")
+    found = tuple(dict.fromkeys([given] if isinstance(given, str) else given))
+    for tag in found:
+        _refuse_other_than_text(tag, "one of the tags")
+    return found
+
+
+def _refuse_other_than_text(given: object, name: str, *, optional: bool = False) -> None:
+    if not (isinstance(given, str) or (optional and given is None)):
+        raise UsageError(f"{name} is a text, not {given!r}")
 
 
 def _readable(content: str) -> str:

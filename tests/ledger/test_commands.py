@@ -125,6 +125,72 @@ def test_a_summary_is_for_people(terminal: Terminal) -> None:
     assert project(terminal, "summary", "fix", "--goal", "none")["summary"] == "nothing yet"
 
 
+def test_a_summary_spans_all_times_whatever_the_order_of_the_entries(terminal: Terminal) -> None:
+    for month in (5, 1, 9, 4):
+        ingest(terminal, f"month {month}", "--goal", "g", "--at", f"2026-0{month}-01")
+    for given in ((), ("--goal", "g")):
+        text = terminal.run("thread", "summary", "fix", *given).text
+        assert "2026-01-01T00:00:00Z … 2026-09-01T00:00:00Z" in text
+
+
+def test_the_mark_of_a_cut_entry_leads_to_its_rest(terminal: Terminal) -> None:
+    text = "The gauge reads metres. " * 40 + "\u6e80\u6f6e\u3002"
+    ingest(terminal, text)
+    (shown,) = project(terminal, "project", "fix", "gauge", "--budget", "60")["entries"]  # type: ignore[misc]
+    begun, mark = shown["content"].removesuffix("]").split(" […")
+    place = mark.rsplit(" ", 1)[1]
+    rest = terminal.run("show", place, "--projection", "payload").out
+    assert (begun.encode() + rest).decode() == text
+    assert terminal.run("show", place, "--bytes", "0-5").code == 2
+
+
+def test_who_may_write_but_not_read_can_give_a_result(terminal: Terminal) -> None:
+    ingest(terminal, "start", "--goal", "g1")
+    assert terminal.run("scope", "grant", "thread:fix", "agent:sub", "write").code == 0
+    words = ("--as", "agent:sub", "thread")
+    assert terminal.run(*words, "result", "fix", "--from", "g1", "-", stdin=b"Found.").code == 0
+    assert terminal.run(*words, "log", "fix").code == 3
+    assert terminal.run(*words, "result", "other", "--from", "g1", "-", stdin=b"x").code == 3
+    assert project(terminal, "log", "fix")["total_entries"] == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": 5},
+        {"source": 5},
+        {"goal_id": 7},
+        {"key": 7},
+        {"tags": [1]},
+        {"tags": 1},
+        {"tags": {"a": 1}},
+        {"importance": True},
+        {"importance": "0.5"},
+        {"timestamp": 5},
+    ],
+    ids=str,
+)
+def test_a_line_whose_values_are_of_another_kind_is_refused(
+    wrong: dict[str, object], terminal: Terminal
+) -> None:
+    line = json.dumps({"content": "x", "source": "s", **wrong}).encode()
+    done = terminal.run("thread", "ingest", "fix", "--jsonl", "--json", "-", stdin=line)
+    assert (done.code, done.json["error"]["code"]) == (2, "usage")
+    told = done.json["error"]["message"]
+    assert "line 1" in told
+    assert next(iter(wrong)) in told or "no time" in told
+    assert not list(Path("scopes").rglob("*.jsonl"))
+
+
+def test_looking_back_goes_by_importance_and_takes_no_ranking(terminal: Terminal) -> None:
+    ingest(terminal, "worse", "--tag", "failure", "--importance", "0.9")
+    ingest(terminal, "bad", "--tag", "failure")
+    ingest(terminal, "fine", "--tag", "success")
+    (goal,) = project(terminal, "reflect", "fix", "--budget", "3")["goals"]  # type: ignore[misc]
+    assert [shown["content"] for shown in goal["evidence"]] == ["worse", "bad"]
+    assert terminal.run("thread", "reflect", "fix", "--half-life", "1").code == 2
+
+
 def test_the_log_is_in_order_and_paged(terminal: Terminal) -> None:
     for number in range(5):
         ingest(terminal, f"entry {number}")

@@ -82,6 +82,6 @@ def test_the_folders_and_commands_it_names_exist() -> None:
         assert (CHECKOUT / name).is_dir()
     for link in re.findall(r"\]\((docs/[^)]+|benchmarks)\)", README):
         assert (CHECKOUT / link).exists(), link
-    commands = {path.stem for path in (CHECKOUT / "pcpfs/cli/commands").glob("*.py")}
+    commands = {path.stem for path in (CHECKOUT / "pcpfs/cli/commands").iterdir()}
     told = set(re.findall(r"pcpfs ([a-z]+) ", "".join(blocks("sh"))))
-    assert told <= commands | {"scope", "host"}
+    assert told <= commands

@@ -12,6 +12,7 @@ from pcpfs.cli.call import Call, document
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_part, with_pins
 from pcpfs.cli.subject import PROJECTIONS, Subject
+from pcpfs.errors import UsageError
 from pcpfs.model.answers import plain
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         "pcpfs show pg_01k0w3v5c8e2f9 --projection payload",
         "pcpfs show pg_01k0w3v5c8e2f9@rev_3fa90c11d2e4 --json",
         "pcpfs show fr_4h6j7k8m9n --as-of 2026-03-01",
+        "pcpfs show 'pg_01k0w3v5c8e2f9#bytes=4096-9000' --projection payload",
     ],
 )
 @click.option(
@@ -49,8 +51,13 @@ def command(call: Call, given: str, projection: str | None, pins: Pins, **part: 
     """Show a page or a symbol with its text.
 
     ID is a page, revision or symbol id (or the first 8 characters or more of one), or a path in
-    tree/.
+    tree/. `#bytes=A-B` behind an id, as in the mark of a cut entry of a thread, is `--bytes A-B`.
     """
+    given, _, place = given.partition("#bytes=") if given.startswith("pg_") else (given, "", "")
+    if place and part["span"] is not None:
+        raise UsageError(f"--bytes and #bytes={place} both say which bytes; give one of them")
+    if place:
+        part["span"] = _span(place)
     subject = Subject(call.session, given, pins, **part)
     if call.settings.json:
         call.raw(document(subject.document(projection)))

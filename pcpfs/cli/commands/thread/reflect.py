@@ -9,7 +9,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.ledgers import awaited, entry_lines, known_ledger, with_view_options
+from pcpfs.cli.ledgers import awaited, entry_lines, known_ledger, with_budget
 from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, examples=["pcpfs thread reflect fix-17 --json"])
-@with_view_options
+@with_budget
 @click.argument("thread", metavar="THREAD")
 def command(call: Call, *, thread: str, budget: int, **how: Any) -> None:
     """Show failures, successes and reflections.
 
-    By goal, those that matter most, within the budget.
+    By goal, those of the highest importance, within the budget.
     """
     found = awaited(known_ledger(call, thread, **how).reflect(budget))
     call.answer(found, _lines(found))

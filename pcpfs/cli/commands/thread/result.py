@@ -8,7 +8,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.ledgers import entry, ingested_lines, known_ledger, with_entry_options
+from pcpfs.cli.ledgers import entry, ingested_lines, ledger_for_results, with_entry_options
 from pcpfs.cli.payload import read_payload
 
 
@@ -38,7 +38,7 @@ def command(
 
     It is tagged result, and success or failure.
     """
-    found = known_ledger(call, thread)
+    found = ledger_for_results(call, thread)
     tags = tuple(dict.fromkeys(("result", "failure" if failed else "success", *tags)))
     one = entry(
         read_payload(file),
