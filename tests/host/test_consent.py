@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import threading
@@ -128,7 +129,7 @@ def test_a_rule_of_the_house_is_told_from_a_person() -> None:
 
 def marking(path: Path) -> str:
     """A command that leaves a mark when it is started."""
-    return f"{sys.executable} -c \"open({str(path)!r}, 'w')\""
+    return shlex.join([sys.executable, "-c", f"open({str(path)!r}, 'w')"])
 
 
 def test_what_a_file_declares_is_not_even_started(tmp_path: Path) -> None:

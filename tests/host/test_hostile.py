@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -261,7 +262,7 @@ def test_a_host_that_is_stopped_leaves_no_provider_behind(
         "import os, time\n"
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
     )
-    command = f"{sys.executable} {script}"
+    command = shlex.join([sys.executable, str(script)])
     host = subprocess.Popen(
         [sys.executable, "-m", "pcpfs", "host", "query", "x", "--provider", f"a={command}"],
         stdout=subprocess.PIPE,

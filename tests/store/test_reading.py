@@ -282,4 +282,4 @@ def test_capabilities_declare_what_there_is(place: Workplace) -> None:
         "history",
     }
     assert found["conflict_detection"] is True
-    assert found["durable_deletion"] is False
+    assert found["durable_deletion"] is True
