@@ -16,13 +16,14 @@ from pcpfs_conformance.host_bench import Bench, Json, cast, frame
 from pcpfs_conformance.host_modes import MODES
 from pcpfs_conformance.host_peer import runner
 from pcpfs_conformance.host_suite import CHECKS, inspect, inspect_runner, judge
+from pcpfs_conformance.provider_peer import NoReply
 
 from pcpfs.cli.call import document
 from pcpfs.cli.commands.inspect.host import OURS
 from pcpfs.errors import UsageError
 from pcpfs.host.contract import judged
 from pcpfs.model.inspection import Inspection, Outcome
-from tests.host.acting import AROUND
+from tests.host.acting import AROUND, is_gone
 
 EXAMPLE = (sys.executable, example_host.__file__)
 NAMED = {
@@ -139,6 +140,32 @@ def test_the_contract_of_ours_says_why(tmp_path: Path) -> None:
     played = Bench(run).play(cast("a", frame("a-1")), cast("b", frame("b-1", token_cost=1)))
     assert played.reasons == {("b", "b-1"): "quarantined: B3: frame 'b-1' says 1 tokens and has 6"}
     assert [report["kind"] for report in played.answer["reports"]] == ["budget_liar"]
+
+
+def test_a_host_that_writes_without_end_is_stopped_at_once(tmp_path: Path) -> None:
+    """What it writes goes to no file: it once filled the disk."""
+    flood = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    run = runner((sys.executable, "-c", flood), environment(tmp_path))
+    with pytest.raises(NoReply, match="more than anybody can read"):
+        run({"timeout_seconds": 30})
+
+
+def test_errors_without_end_hide_no_answer(tmp_path: Path) -> None:
+    talker = "import sys\nsys.stderr.write('x' * 9_000_000 + 'the last')\nsys.exit(3)"
+    run = runner((sys.executable, "-c", talker), environment(tmp_path))
+    with pytest.raises(NoReply, match=r"exit code 3: x{9,}the last"):
+        run({"timeout_seconds": 30})
+
+
+def test_a_child_that_outlives_its_host_is_not_waited_for(tmp_path: Path) -> None:
+    sleep = "import time; time.sleep(99)"
+    parent = (
+        "import subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {sleep!r}])\n"
+        "print('{\"pid\": %d}' % child.pid)"
+    )
+    answer = runner((sys.executable, "-c", parent), environment(tmp_path))({"timeout_seconds": 30})
+    assert is_gone(int(answer["pid"]))
 
 
 @pytest.mark.parametrize(
