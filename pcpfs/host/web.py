@@ -7,6 +7,7 @@ consent names one address), and every part of an answer has a deadline and a lim
 from __future__ import annotations
 
 import http.client
+import io
 import ipaddress
 import re
 import socket
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pcpfs.host.channels import late, reply_of, too_long
@@ -23,6 +24,9 @@ from pcpfs.host.declarations import Address
 from pcpfs.host.troubles import Kind, ProviderTrouble
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import write_envelope
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _PART = 1 << 16
 _PORTS = {"http": 80, "https": 443}
@@ -120,16 +124,17 @@ class WebChannel:
         connection.sock = self._socket = self._connected(deadline)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, body, self._headers(parts.netloc))
-        self._socket.settimeout(_left(deadline))
-        response = connection.getresponse()
-        content = b""
-        while len(content) <= most:
-            self._socket.settimeout(_left(deadline))
+        response = http.client.HTTPResponse(_punctual(self._socket, deadline), method="POST")
+        response.begin()
+        content: list[bytes] = []
+        length = 0
+        while length <= most:
             part = response.read1(_PART)
             if not part:
-                return response.status, content
-            content += part
-        raise too_long(len(content))
+                return response.status, b"".join(content)
+            content.append(part)
+            length += len(part)
+        raise too_long(length)
 
     def _connected(self, deadline: float) -> socket.socket:
         parts = urlsplit(self._address.url)
@@ -178,6 +183,31 @@ class WebChannel:
 
     def _hidden(self, value: T) -> T:
         return value if self._credential is None else self._credential.hidden_in(value)
+
+
+class _Punctual(io.RawIOBase):
+    """What comes over a connection until the deadline; TimeoutError after it, however little came
+    how often."""
+
+    def __init__(self, connection: socket.socket, deadline: float) -> None:
+        self._connection = connection
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        self._connection.settimeout(_left(self._deadline))
+        return self._connection.recv_into(buffer)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """What the standard library asks of a socket."""
+        assert mode == "rb", "an answer is read"
+        return io.BufferedReader(self)
+
+
+def _punctual(connection: socket.socket, deadline: float) -> socket.socket:
+    return cast(socket.socket, _Punctual(connection, deadline))
 
 
 def _left(deadline: float) -> float:

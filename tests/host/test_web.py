@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ import pytest
 from pcpfs.host.channels import Limits
 from pcpfs.host.declarations import Address, Declaration, Origin
 from pcpfs.host.host import Host, HostAnswer
-from pcpfs.host.web import Network
+from pcpfs.host.troubles import Kind, ProviderTrouble
+from pcpfs.host.web import Network, WebChannel
 from pcpfs.model import cgp
 from pcpfs.model.cgp_wire import read_envelope, write_envelope
 from tests.host.acting import ACK, AROUND, Actor, Open, ack, frame, included, inside, reports
@@ -139,6 +140,27 @@ def test_any_answer_gets_a_report(reply: bytes, kind: str) -> None:
         answer = ask_at(f"http://127.0.0.1:{port}/", inside("honest", frame("mine")))
     assert {name: told[0] for name, told in reports(answer).items()} == {"web": kind}
     assert included(answer) == ["mine"]
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 So\r\nX: ", b"HTTP/1.1 200 So\r\n\r\n"])
+def test_a_server_that_drips_hangs_nobody_by_itself(head: bytes) -> None:
+    """A consent is asked for with nobody beside it who would give the server up."""
+
+    def drip(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with closing(connection), suppress(OSError):
+            connection.sendall(head)
+            for _ in range(200):
+                connection.sendall(b"H")
+                time.sleep(0.05)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=drip, args=(server,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        channel = WebChannel(Address(url), None, Network())
+        with pytest.raises(ProviderTrouble) as given_up:
+            channel.ask(cgp.Handshake(protocol_version=cgp.VERSION), 0.3, 9999)
+    assert given_up.value.kind is Kind.HUNG
 
 
 def test_a_server_that_drips_is_given_up_in_time() -> None:
