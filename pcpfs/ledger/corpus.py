@@ -83,8 +83,9 @@ class Corpus(ABC):
         """The entries that are found under a key; None if none is."""
 
     @abstractmethod
-    def position_of(self, page_id: str) -> int | None:
-        """Where the entry of this page stands; None if it is not in this view."""
+    def position_of(self, revision_id: str) -> int | None:
+        """Where the entry of this revision stands; None if it is not in this view. (A page may have
+        several: one key that two clones used.)"""
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -154,8 +155,8 @@ class Gathered(Corpus):
         self._read()
         return self._postings.get(key)
 
-    def position_of(self, page_id: str) -> int | None:
-        places = (n for n, found in enumerate(self.entries) if found.page_id == page_id)
+    def position_of(self, revision_id: str) -> int | None:
+        places = (n for n, found in enumerate(self.entries) if found.revision_id == revision_id)
         return next(places, None)
 
     def _read(self) -> None:
@@ -206,8 +207,8 @@ class Part(Corpus):
             self._kept[key] = self._own(self._whole.postings(key))
         return self._kept[key]
 
-    def position_of(self, page_id: str) -> int | None:
-        position = self._whole.position_of(page_id)
+    def position_of(self, revision_id: str) -> int | None:
+        position = self._whole.position_of(revision_id)
         return None if position is None else self._numbers.get(position)
 
     def _entry(self, position: int) -> LedgerEntry:

@@ -28,6 +28,7 @@ from pcpfs.ledger.events import entry_of, placed
 from pcpfs.ledger.order import Placed, goes_on, in_order
 from pcpfs.ledger.shelf import Shelf, State
 from pcpfs.ledger.words import Words
+from pcpfs.model.ids import RevisionId
 from pcpfs.store.event_log import EventLog
 
 
@@ -56,11 +57,10 @@ class Kept(Corpus):
             self._found[key] = self._gathered(key)
         return self._found[key]
 
-    def position_of(self, page_id: str) -> int | None:
-        revision = self._log.revision_of(page_id)
-        if revision is None:
+    def position_of(self, revision_id: str) -> int | None:
+        if not RevisionId.pattern.fullmatch(revision_id):
             return None
-        wanted = bytes.fromhex(revision.removeprefix("rev_"))
+        wanted = bytes.fromhex(revision_id.removeprefix("rev_"))
         for number in range(len(self._chunks)):
             rows = self._rows(number)
             for start in range(0, len(rows), LINE_BYTES):

@@ -157,7 +157,7 @@ class Views:
         return "\n".join(lines)
 
     def log(self, *, goal: str | None, limit: int, cursor: str | None) -> LedgerPage:
-        """Entries in order, after the page that the cursor names; UsageError for a foreign one."""
+        """Entries in order, after the one that the cursor names; UsageError for a foreign one."""
         corpus = (self.everything if goal is None else self.goal(goal)).corpus
         start = 0
         if cursor is not None:
@@ -170,7 +170,7 @@ class Views:
         return LedgerPage(
             tuple(plainly_shown(one, self.counter) for one in found),
             len(corpus),
-            found[-1].page_id if more else None,
+            found[-1].revision_id if more else None,
         )
 
     def counting(self, name: str | None) -> TokenCounter:

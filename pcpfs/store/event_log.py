@@ -124,11 +124,6 @@ class EventLog:
         )
         return bool(self._catalog().query(asked, (segment,)))
 
-    def revision_of(self, page_id: str) -> str | None:
-        """The event of a page; None if it has none here."""
-        found = event_places(self._catalog(), "page_id = ? AND scope = ?", page_id, self._namespace)
-        return found[0].revision_id if found else None
-
     def event(self, revision_id: str, seal: bytes) -> EventRecord:
         """The event whose line has this seal; Corrupt if there is none any more."""
         for place in event_places(self._catalog(), "revision_id = ?", revision_id):

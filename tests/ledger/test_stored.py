@@ -74,6 +74,27 @@ def test_a_key_takes_an_entry_in_once(place: Workplace) -> None:
     assert asyncio.run(of(place).persist("t")) == 1
 
 
+def test_a_log_of_keys_that_two_clones_used_comes_to_its_end(
+    place: Workplace, tmp_path: Path
+) -> None:
+    asyncio.run(of(place).ingest(entry("start")))
+    other = cloned(place, tmp_path / "other")
+    for second, (where, text) in enumerate(((place, "here"), (other, "there"))):
+        same = entry("same", second, key="same", goal_id="g")
+        own = entry(text, second, key="own", goal_id="g")
+        of(where).ingest_all([same, own])
+    pull(place, other)
+    whole = log(of(place))
+    assert sorted(whole) == ["here", "same", "same", "start", "there"]
+    for goal, expected in ((None, whole), ("g", whole[1:])):
+        found, cursor = [], None
+        for _ in expected:
+            page = of(place).log(goal=goal, limit=1, cursor=cursor)
+            found += [shown.content for shown in page.entries]
+            cursor = page.cursor
+        assert (found, cursor) == (expected, None)
+
+
 @pytest.mark.parametrize("how", [(), ("--rebase",)], ids=["merge", "rebase"])
 def test_a_merge_interleaves_and_reorders_no_writer(
     how: tuple[str, ...], place: Workplace, tmp_path: Path
