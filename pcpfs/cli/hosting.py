@@ -54,7 +54,7 @@ class Given:
 def known_providers(call: Call, given: Given) -> tuple[Declaration, ...]:
     """The store's own, those of `pcpfs.toml`, and those that were typed, which replace others of
     their name; with `only`, those."""
-    from pcpfs.host.declarations import configured, typed  # noqa: PLC0415 (help needs no host)
+    from pcpfs.host.declarations import OWN, configured, typed  # noqa: PLC0415 (help needs no host)
     from pcpfs.host.own import own_store  # noqa: PLC0415
 
     found: dict[str, Declaration] = {}
@@ -68,6 +68,8 @@ def known_providers(call: Call, given: Given) -> tuple[Declaration, ...]:
     names = [each.name for each in added]
     if len(set(names)) < len(names):
         raise UsageError("two providers given with --provider have the same name")
+    if OWN in names:
+        raise UsageError(f"{OWN!r} is the store itself; give the provider another name")
     found |= {each.name: each for each in added}
     unknown = [name for name in given.only if name not in found]
     if unknown:

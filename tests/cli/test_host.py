@@ -126,6 +126,7 @@ def test_without_a_store_typed_providers_are_asked(terminal: Terminal) -> None:
         ["--timeout", "nan"],
         ["--provider", "a=http://docs.example/"],
         ["--provider", "a=true", "--provider", "a=false"],
+        ["--provider", "pcpfs=true"],
     ],
 )
 def test_what_cannot_be_is_a_usage_error(store: Terminal, arguments: list[str]) -> None:
