@@ -83,7 +83,8 @@ class Settling:
         before = self._known(local.settled())
         restoring = Restoring(self.shop)
         restored = restoring.put_in_place(restoring.mistakes(before, head))
-        judge = self._judge_of_history(before, head)
+        since = [before] if before else git.with_trailer(OPERATION, head, MOST_MERGES)
+        judge = self._judge_of_history(since, head, is_new=before is None)
         if before is None:
             touched, (candidates, pages) = set(restored), checked_out(self.shop, head)
         else:
@@ -91,7 +92,7 @@ class Settling:
             candidates, pages = {path for path in touched if kind_of(path) is Kind.TREE}, set()
         laid, edits = self._lay(touched, restored, candidates, judge, pages)
         wanted = {**restored, **self._tree(laid, candidates, edits)}
-        self._keep_dropped(self._since(before, head), head, judge.persons, wanted)
+        self._keep_dropped(since, head, judge.persons, wanted)
         self._keep_rebased(before, head, wanted)
         changes = git.not_in_head(wanted)
         if changes:
@@ -99,10 +100,6 @@ class Settling:
             head = git.commit(changes.items(), message, self.at)
             catch_up(self.shop)
         local.set_settled(head)
-
-    def _since(self, before: CommitId | None, head: CommitId) -> list[CommitId]:
-        """The commits up to which `tree/` is settled."""
-        return [before] if before else self.shop.git.with_trailer(OPERATION, head, MOST_MERGES)
 
     def _known(self, commit: str | None) -> CommitId | None:
         """A commit, if it is still at hand."""
@@ -237,10 +234,12 @@ class Settling:
             partial(self._sides, [(base, ours, *theirs[:1]) for base in bases[:1] if base]),
         )
 
-    def _judge_of_history(self, before: CommitId | None, head: CommitId) -> Judge:
-        """In a clone that is new to us, what went before a commit of ours was settled elsewhere."""
+    def _judge_of_history(
+        self, since: Sequence[CommitId], head: CommitId, *, is_new: bool
+    ) -> Judge:
+        """`since` are the commits up to which `tree/` is settled: in a clone that is new to us what
+        went before a commit of ours was settled elsewhere."""
         git = self.shop.git
-        since = self._since(before, head)
         merges = git.merges(since, head, MOST_MERGES)
         persons = persons_paths(git, git.between(since, head))
         sides: list[tuple[CommitId, ...]] = []
@@ -249,7 +248,7 @@ class Settling:
             sides += [(base, *merge.parents[:2])] if base else []
         judge = Judge(
             self.shop, (head,), persons, set(),
-            partial(self._sides, sides), before is not None,
+            partial(self._sides, sides), not is_new,
         )  # fmt: skip
         persons |= self._persons_merges(judge, merges)
         return judge
@@ -296,7 +295,7 @@ class Settling:
 
     def _keep_dropped(
         self,
-        before: Sequence[CommitId],
+        since: Sequence[CommitId],
         head: CommitId,
         persons: Iterable[str],
         changes: dict[str, Content],
@@ -304,7 +303,7 @@ class Settling:
         """The same for merges that git made, and dropped or blended such a text."""
         git = self.shop.git
         paths = sorted(persons)
-        merges = git.merges(before, head, MOST_MERGES) if paths else []
+        merges = git.merges(since, head, MOST_MERGES) if paths else []
         for merge in (merge for merge in merges if OPERATION not in merge.trailers):
             base = git.merge_base(*merge.parents[:2])
             for path in paths:
