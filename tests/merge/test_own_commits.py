@@ -46,6 +46,25 @@ def check_sound(clone: Clone) -> None:
     assert fsck(clone.store).problems == ()
 
 
+def cloned(family: Family, name: str) -> Path:
+    """A clone that nobody has opened with pcpfs."""
+    run(family.folder, "clone", "--quiet", str(family.hub), name)
+    return family.folder / name
+
+
+def check_kept(folder: Path, *expected: str) -> None:
+    """Whoever opens this clone finds these lines in revisions, and all well."""
+    clone = Clone.at(folder)
+    clone.session.scopes()
+    try:
+        lines = held(clone)
+        for line in expected:
+            assert line in lines
+        check_sound(clone)
+    finally:
+        clone.close()
+
+
 @pytest.mark.parametrize("how", ["--no-rebase", "--rebase"])
 @pytest.mark.parametrize("theirs", [1, 8], ids=["conflict", "apart"])
 @pytest.mark.parametrize("is_new", [True, False], ids=["new", "known"])
@@ -55,23 +74,14 @@ def test_my_own_commit_meets_a_revision(
     one = family.clones[0]
     page = one.write("".join(LINES), path="x.md").page_id
     push(one)
-    mine = family.folder / "mine"
-    run(family.folder, "clone", "--quiet", str(family.hub), str(mine))
+    mine = cloned(family, "mine")
     if not is_new:
         Clone.at(mine).close()
     one.revise(page, changed(theirs, "of the hub"))
     push(one)
     commit(mine, changed(1, "by hand"))
     pulled(mine, how)
-    clone = Clone.at(mine)
-    clone.session.scopes()
-    try:
-        lines = held(clone)
-        assert "line 1 by hand\n" in lines
-        assert f"line {theirs} of the hub\n" in lines
-        check_sound(clone)
-    finally:
-        clone.close()
+    check_kept(mine, "line 1 by hand\n", f"line {theirs} of the hub\n")
 
 
 @pytest.mark.parametrize("how", ["--no-rebase", "--rebase"])
@@ -83,24 +93,14 @@ def test_my_own_commit_meets_one_made_elsewhere(
     one = family.clones[0]
     one.write("".join(LINES), path="x.md")
     push(one)
-    other, mine = family.folder / "other", family.folder / "mine"
-    for folder in (other, mine):
-        run(family.folder, "clone", "--quiet", str(family.hub), str(folder))
+    other, mine = cloned(family, "other"), cloned(family, "mine")
     if not is_new:
         Clone.at(mine).close()
     commit(other, changed(theirs, "elsewhere"))
     run(other, "push", "--quiet", "origin", "main")
     commit(mine, changed(1, "by hand"))
     pulled(mine, how)
-    clone = Clone.at(mine)
-    clone.session.scopes()
-    try:
-        lines = held(clone)
-        assert "line 1 by hand\n" in lines
-        assert f"line {theirs} elsewhere\n" in lines
-        check_sound(clone)
-    finally:
-        clone.close()
+    check_kept(mine, "line 1 by hand\n", f"line {theirs} elsewhere\n")
 
 
 @pytest.mark.parametrize("how", ["--no-rebase", "--rebase"])
@@ -111,8 +111,7 @@ def test_a_kept_edit_that_travels_before_it_was_taken_in(
     one = family.clones[0]
     page = one.write("".join(LINES), path="x.md").page_id
     push(one)
-    mine = family.folder / "mine"
-    run(family.folder, "clone", "--quiet", str(family.hub), str(mine))
+    mine = cloned(family, "mine")
     one.revise(page, changed(theirs, "of the hub"))
     push(one)
     commit(mine, changed(1, "by hand"))
