@@ -13,9 +13,7 @@ from pcpfs_conformance import host_checks as checks
 from pcpfs_conformance.host_bench import PROBE, Bench, Runner
 from pcpfs_conformance.host_checks import Check
 from pcpfs_conformance.host_peer import runner
-from pcpfs_conformance.provider_bench import CheckFailed, CheckSkipped
-from pcpfs_conformance.provider_peer import NoReply
-from pcpfs_conformance.provider_suite import one_line
+from pcpfs_conformance.verdicts import judge
 
 CHECKS: Mapping[str, Check] = {
     check.__name__.replace("_", "-"): check
@@ -64,13 +62,3 @@ def inspect_runner(
         if tell is not None:
             tell(result)
     return Inspection(tuple(results))
-
-
-def judge(name: str, check: Check, bench: Bench) -> CheckResult:
-    """One check as a verdict, whatever the host does."""
-    try:
-        return CheckResult(name, Outcome.PASS, one_line(check(bench)))
-    except CheckSkipped as reason:
-        return CheckResult(name, Outcome.SKIP, one_line(str(reason)))
-    except (CheckFailed, NoReply) as trouble:
-        return CheckResult(name, Outcome.FAIL, one_line(str(trouble)))

@@ -11,9 +11,10 @@ from dataclasses import replace
 from pcpfs.model.inspection import CheckResult, Inspection, Outcome
 from pcpfs_conformance import provider_checks as talking
 from pcpfs_conformance import provider_frame_checks as framing
-from pcpfs_conformance.provider_bench import Bench, CheckFailed, CheckSkipped
+from pcpfs_conformance.provider_bench import Bench
 from pcpfs_conformance.provider_checks import Check
-from pcpfs_conformance.provider_peer import Limits, NoReply
+from pcpfs_conformance.provider_peer import Limits
+from pcpfs_conformance.verdicts import judge
 
 CHECKS: Mapping[str, Check] = {
     check.__name__.replace("_", "-"): check
@@ -69,18 +70,3 @@ def inspect(
         if tell is not None:
             tell(result)
     return Inspection(tuple(results))
-
-
-def judge(name: str, check: Check, bench: Bench) -> CheckResult:
-    """One check as a verdict, whatever the provider does."""
-    try:
-        return CheckResult(name, Outcome.PASS, one_line(check(bench)))
-    except CheckSkipped as reason:
-        return CheckResult(name, Outcome.SKIP, one_line(str(reason)))
-    except (CheckFailed, NoReply) as trouble:
-        return CheckResult(name, Outcome.FAIL, one_line(str(trouble)))
-
-
-def one_line(text: str) -> str:
-    """Evidence that cannot drive a terminal: what a provider wrote is not trusted."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:500]

@@ -13,6 +13,7 @@ from typing import Any
 from pcpfs.errors import PcpfsError
 from pcpfs.model.inspection import CheckResult, Inspection, Outcome
 from pcpfs_conformance.stores import RULES, StoreBackend, StoreContract
+from pcpfs_conformance.verdicts import one_line
 
 Check = Callable[..., None]
 Fresh = Callable[[], AbstractContextManager[StoreBackend]]
@@ -48,20 +49,16 @@ def judged(rule: str, check: Check, backend: StoreBackend) -> CheckResult:
     try:
         check(backend=backend)
     except (AssertionError, PcpfsError) as trouble:
-        return CheckResult(rule, Outcome.FAIL, f"{name}: {_one_line(trouble)}")
+        return CheckResult(rule, Outcome.FAIL, f"{name}: {one_line(str(trouble)) or 'not so'}")
     except Exception as trouble:  # whatever a store of others does is a verdict
-        return CheckResult(rule, Outcome.FAIL, f"{name}: {type(trouble).__name__}: {trouble}"[:300])
+        told = one_line(f"{type(trouble).__name__}: {trouble}")
+        return CheckResult(rule, Outcome.FAIL, f"{name}: {told}")
     return CheckResult(rule, Outcome.PASS, name)
 
 
 def rule_of(test: Any) -> str:
     """The rule that a test checks."""
     return str(test.__func__.rule)
-
-
-def _one_line(trouble: Any) -> str:
-    text = " ".join(str(trouble).split()) or "not so"
-    return "".join(c for c in text if c.isprintable())[:240]
 
 
 def _is_test(name: str) -> bool:

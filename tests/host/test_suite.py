@@ -15,8 +15,9 @@ from pcpfs_conformance.example_host import ExampleHost
 from pcpfs_conformance.host_bench import Bench, Json, cast, frame
 from pcpfs_conformance.host_modes import MODES
 from pcpfs_conformance.host_peer import runner
-from pcpfs_conformance.host_suite import CHECKS, inspect, inspect_runner, judge
+from pcpfs_conformance.host_suite import CHECKS, inspect, inspect_runner
 from pcpfs_conformance.provider_peer import NoReply
+from pcpfs_conformance.verdicts import judge
 
 from pcpfs.cli.call import document
 from pcpfs.cli.commands.inspect.host import OURS
