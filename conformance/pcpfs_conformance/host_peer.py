@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import selectors
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import IO
 
 from pcpfs_conformance.host_bench import Json, Runner
-from pcpfs_conformance.provider_peer import NoReply
+from pcpfs_conformance.provider_peer import NoReply, end, started
 
 _SECONDS_MORE = 30.0
 _LARGEST_ANSWER = 64 << 20
@@ -41,40 +38,19 @@ def _output(
     with tempfile.TemporaryFile() as asked:
         asked.write(question)
         asked.seek(0)
-        process = _started(command, environment, asked)
+        process = started(command, environment, asked)
     try:
         answer, told = _heard(process, deadline)
         code = process.wait(max(0.0, deadline - time.monotonic()))
     except (TimeoutError, subprocess.TimeoutExpired) as error:
         raise NoReply(f"no answer within {seconds:g} s") from error
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdout, process.stderr):
-            assert stream is not None, "both are pipes"
-            stream.close()
+        end(process)
     last = told.decode("utf-8", "replace").strip().splitlines()
     if code != 0:
         why = f": {last[-1]}" if last else ""
         raise NoReply(f"it ended with exit code {code}{why}")
     return answer
-
-
-def _started(
-    command: Sequence[str], environment: Mapping[str, str], asked: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            list(command),
-            stdin=asked,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise NoReply(f"it cannot be started: {error}") from error
 
 
 def _heard(process: subprocess.Popen[bytes], deadline: float) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from pcpfs.errors import BadMessage
 from pcpfs.model import cgp
@@ -50,17 +50,7 @@ class Peer:
         self._stderr = b""
         self._unread = bytearray()
         self._is_at_end = False
-        try:
-            self._process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise NoReply(f"it cannot be started: {error}") from error
+        self._process = started(command, environment, subprocess.PIPE)
         self._selector = selectors.DefaultSelector()
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None, "both are pipes"
@@ -82,13 +72,7 @@ class Peer:
 
     def close(self) -> None:
         self._selector.close()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with suppress(OSError):
-                if stream is not None:
-                    stream.close()
+        end(self._process)
 
     def send(self, line: bytes) -> None:
         """Write a line; a provider that does not read does not hold us up."""
@@ -190,6 +174,34 @@ class Peer:
     def _said(self) -> str:
         lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
         return f"; standard error ends with: {_shown(lines[-1].encode())}" if lines else ""
+
+
+def started(
+    command: Sequence[str], environment: Mapping[str, str], asked: int | IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """The program in a session of its own, its outputs as pipes; NoReply if it cannot be."""
+    try:
+        return subprocess.Popen(
+            list(command),
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise NoReply(f"it cannot be started: {error}") from error
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it started, and let go of it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
