@@ -92,21 +92,21 @@ class Played:
 
     @property
     def admitted(self) -> list[Key]:
-        return [_key(each) for each in _identities(self.answer, "admitted")]
+        return [key_of(each) for each in _identities(self.answer, "admitted")]
 
     @property
     def dropped(self) -> list[Key]:
-        return [_key(each) for each in _identities(self.answer, "dropped")]
+        return [key_of(each) for each in _identities(self.answer, "dropped")]
 
     @property
     def reasons(self) -> dict[Key, str]:
         listed = _identities(self.answer, "dropped")
-        return {_key(each): str(each.get("reason") or "") for each in listed}
+        return {key_of(each): str(each.get("reason") or "") for each in listed}
 
     @property
     def digests(self) -> list[tuple[Key, object]]:
         listed = (*_identities(self.answer, "admitted"), *_identities(self.answer, "dropped"))
-        return [(_key(each), each.get("content_digest")) for each in listed]
+        return [(key_of(each), each.get("content_digest")) for each in listed]
 
     @property
     def offered(self) -> Counter[Key]:
@@ -187,7 +187,7 @@ def _identities(answer: Json, name: str) -> list[Json]:
     return listed
 
 
-def _key(identity: Json) -> Key:
+def key_of(identity: Json) -> Key:
     return str(identity.get("provider_id")), str(identity.get("frame_id"))
 
 

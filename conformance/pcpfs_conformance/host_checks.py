@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pcpfs_conformance.host_bench import (
     Bench,
     Cast,
     Json,
+    Key,
     Played,
     ack,
     cast,
     cost,
     folder,
     frame,
+    key_of,
     require_honest,
 )
 from pcpfs_conformance.provider_bench import CheckFailed, CheckSkipped
@@ -162,8 +165,9 @@ def host_content_quoting(bench: Bench) -> str:
 def host_composition_audit(bench: Bench) -> str:
     """UR1 and the audit: what is the same is served once, what is left out has its reason, and the
     bill is that of what was admitted."""
-    weak, strong = frame("d-1", "said twice\n", score=0.2), frame("d-2", "said twice\n", score=0.8)
-    played = bench.play(HONEST, cast("a", weak), cast("b", strong))
+    weak = cast("a", frame("d-1", "said twice\n", score=0.2))
+    strong = cast("b", frame("d-2", "said twice\n", score=0.8))
+    played = bench.play(HONEST, weak, strong)
     if len(played.of("a") + played.of("b")) != 1:
         raise CheckFailed("equal content of two providers is not admitted exactly once")
     if not played.of("b"):
@@ -171,29 +175,34 @@ def host_composition_audit(bench: Bench) -> str:
     mute = [key for key, reason in played.reasons.items() if not reason.strip()]
     if mute:
         raise CheckFailed(f"dropped without a reason: {mute[0]}")
-    return f"one of two equal frames, every reason is given; {_bill(played)}"
+    bill = _bill(played, _costs(HONEST, weak, strong))
+    return f"one of two equal frames, every reason is given; {bill}"
 
 
-def _bill(played: Played) -> str:
+def _bill(played: Played, costs: Mapping[Key, int]) -> str:
     """UR1: the sums of the usage report, where there is one."""
     usage = played.answer.get("usage")
     if not isinstance(usage, dict):
         return "no usage report"
-    items = usage.get("items", [])
-    spent = {(i["identity"]["provider_id"], i["identity"]["frame_id"]): i["cost"] for i in items}
-    wanted = {key: _cost(played, key) for key in played.admitted}
-    if spent != wanted:
+    wanted = {key: costs.get(key, 0) for key in played.admitted}
+    if _spent(usage.get("items", [])) != wanted:
         raise CheckFailed("UR1: the items of the bill are not those of what was admitted")
     if usage.get("budget_consumed") != sum(wanted.values()):
         raise CheckFailed(f"UR1: {usage.get('budget_consumed')} is not the sum of the items")
     return f"{sum(wanted.values())} tokens, as the items say"
 
 
-_TEXTS = {"d-1": "said twice\n", "d-2": "said twice\n"}
+def _spent(items: Any) -> dict[Key, Any]:
+    """The cost of each item; CheckFailed where they are no items."""
+    try:
+        return {key_of(item["identity"]): item["cost"] for item in items}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise CheckFailed("UR1: the items of the bill are no identities with costs") from error
 
 
-def _cost(played: Played, key: tuple[str, str]) -> int:
-    return cost(_TEXTS.get(key[1]) or frame(key[1])["content"])
+def _costs(*casts: Cast) -> dict[Key, int]:
+    """What each frame that is there costs."""
+    return {(each.name, f["id"]): cost(f["content"]) for each in casts for f in each.frames}
 
 
 TROUBLES = {
@@ -226,10 +235,11 @@ def budget_bound(bench: Bench) -> str:
         cast(name, *(frame(f"{name}-{n}", f"{name} {n} " * 8) for n in range(12)))
         for name in ("a", "b", "c")
     ]
+    costs = _costs(*casts)
     told = []
     for tokens, frames in ((120, 32), (4096, 7), (61, 5)):
         played = bench.play(*casts, max_tokens=tokens, max_frames=frames)
-        spent = sum(cost(f"{i.split('-')[0]} {i.split('-')[1]} " * 8) for _, i in played.admitted)
+        spent = sum(costs.get(key, 0) for key in played.admitted)
         if spent > tokens:
             raise CheckFailed(f"B1: {spent} tokens are admitted, {tokens} are allowed")
         if len(played.admitted) > frames:

@@ -124,6 +124,33 @@ def test_whatever_a_host_does_there_is_a_verdict(program: str, told: str, tmp_pa
     assert len(inspection.checks) == len(CHECKS)
 
 
+@pytest.mark.parametrize(
+    "items", [5, None, [5], [{}], [{"identity": 5, "cost": 1}], [{"identity": {}, "cost": 1}]]
+)
+def test_a_bill_that_cannot_be_read_is_a_verdict(items: object) -> None:
+    class Scribbler(ExampleHost):
+        def run(self, question: Json) -> Json:
+            return {**super().run(question), "usage": {"items": items}}
+
+    name = "host-composition-audit"
+    found = judge(name, CHECKS[name], Bench(lambda question: Scribbler().run(question)))
+    assert found.outcome is Outcome.FAIL
+    assert "UR1" in found.evidence
+
+
+def test_frames_that_nobody_offered_are_a_verdict() -> None:
+    invented = {"provider_id": "a", "frame_id": "mine", "content_digest": ""}
+
+    class Inventor(ExampleHost):
+        def run(self, question: Json) -> Json:
+            answer = super().run(question)
+            return {**answer, "admitted": [*answer["admitted"], *[invented] * 8]}
+
+    for name in ("budget-bound", "total-partition", "host-composition-audit"):
+        found = judge(name, CHECKS[name], Bench(lambda question: Inventor().run(question)))
+        assert found.outcome is Outcome.FAIL, found
+
+
 def test_a_command_that_is_none_gives_a_verdict(tmp_path: Path) -> None:
     inspection = inspect(("/no/such",), environment(tmp_path))
     assert "cannot be started" in inspection.checks[0].evidence
