@@ -9,7 +9,6 @@ latter; `prompt` and `usage` {`budget_consumed`, `items` [{`identity`, `cost`}]}
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pcpfs.model.cgp import VERSION, token_cost
+from pcpfs.model.cgp_rules import content_digest
 from pcpfs_conformance import host_actor
 from pcpfs_conformance.provider_bench import CheckFailed, CheckSkipped
 
@@ -28,7 +29,6 @@ Key = tuple[str, str]
 Runner = Callable[[Json], Json]
 
 PROBE = "conformance probe: how is the retry policy"
-PROTOCOL = "contextgraph/1.0-draft"
 TIMEOUT = 20.0
 _INTERPRETER = (sys.executable, "-I", "-S")
 
@@ -36,26 +36,20 @@ _INTERPRETER = (sys.executable, "-I", "-S")
 def frame(name: str, content: str = "", **members: Any) -> Json:
     """A frame that keeps every rule, but for the members that a check changes."""
     text = content or f"This is what {name} says.\n"
-    raw = text.encode()
     return {
         "id": name,
         "kind": "doc",
         "title": f"About {name}",
         "content": text,
-        "content_digest": f"sha256:{hashlib.sha256(raw).hexdigest()}",
+        "content_digest": content_digest(text),
         "score": 0.5,
-        "token_cost": cost(text),
+        "token_cost": token_cost(text),
         "citation_label": f"{name}.md",
         **members,
     }
 
 
-def cost(text: str) -> int:
-    """A quarter of the bytes, rounded up (B3)."""
-    return (len(text.encode()) + 3) // 4
-
-
-def ack(version: str = PROTOCOL, **flow: Any) -> Json:
+def ack(version: str = VERSION, **flow: Any) -> Json:
     """The greeting of an actor; `flow` changes what it says of the data."""
     return {
         "type": "handshake_ack",
@@ -146,11 +140,11 @@ class Bench:
         if not self.has_answered:
             raise CheckSkipped("a plain question is not answered; see host-answer")
         query = {"goal": self.goal, "max_tokens": max_tokens, "max_frames": max_frames}
-        with tempfile.TemporaryDirectory(prefix="pcpfs-inspect-") as folder:
-            providers = [_laid(Path(folder), each) for each in casts]
+        with folder() as place:
+            providers = [_laid(place, each) for each in casts]
             question = {"providers": providers, "query": query, "timeout_seconds": timeout}
             answer = self.run({**question, **members})
-            return _played(Path(folder), casts, answer)
+            return _played(place, casts, answer)
 
 
 def _laid(folder: Path, each: Cast) -> Json:
@@ -199,6 +193,6 @@ def require_honest(played: Played, name: str = "honest") -> None:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for files that frames cite."""
+    """A folder for scripts, and for files that frames cite."""
     with tempfile.TemporaryDirectory(prefix="pcpfs-inspect-") as name:
         yield Path(name)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pcpfs.model.cgp import token_cost
 from pcpfs_conformance.host_bench import (
     Bench,
     Cast,
@@ -18,7 +19,6 @@ from pcpfs_conformance.host_bench import (
     Played,
     ack,
     cast,
-    cost,
     folder,
     frame,
     key_of,
@@ -56,7 +56,7 @@ def host_budget_drop(bench: Bench) -> str:
     """B1, B2: whoever spends more than it was given loses all its frames."""
     large = [frame(f"o-{n}", "spent " * 40) for n in range(40)]
     played = bench.play(HONEST, cast("over", *large, keeps_to=["max_frames"]), max_tokens=400)
-    if sum(cost("spent " * 40) for _ in played.served["over"]) <= 400:
+    if sum(token_cost("spent " * 40) for _ in played.served["over"]) <= 400:
         raise CheckSkipped("it asked for so few frames that nothing was overspent")
     if played.of("over"):
         raise CheckFailed(f"B2: {len(played.of('over'))} frames of an overspender are admitted")
@@ -202,7 +202,7 @@ def _spent(items: Any) -> dict[Key, Any]:
 
 def _costs(*casts: Cast) -> dict[Key, int]:
     """What each frame that is there costs."""
-    return {(each.name, f["id"]): cost(f["content"]) for each in casts for f in each.frames}
+    return {(each.name, f["id"]): token_cost(f["content"]) for each in casts for f in each.frames}
 
 
 TROUBLES = {
