@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pcpfs.host.audit import Answer, judge
+from pcpfs.host.channels import late
 from pcpfs.host.declarations import Declaration
 from pcpfs.host.evidence import TrustedRoots
 from pcpfs.host.transport import Gate, Surroundings, Transport
@@ -139,7 +140,7 @@ class _Errand:
     def given_up(self) -> Answer:
         """What is said of one that did not come back."""
         self.abandon()
-        return self._failed(Kind.HUNG, f"no answer within {self._desk.around.limits.overall:g} s")
+        return self._without(late(self._desk.around.limits.overall))
 
     def _run(self) -> None:
         try:
@@ -148,11 +149,11 @@ class _Errand:
                 if not self._is_abandoned:
                     self._delivered.put(self._asked(transport))
         except ProviderTrouble as trouble:
-            report = trouble.report(self._declaration.name)
-            self._delivered.put(replace(self._empty(), reports=(report,)))
+            self._delivered.put(self._without(trouble))
         except Exception as error:  # a mistake of ours over one provider is not the end of others
             _log.exception("the answer of %s could not be taken", self._declaration.name)
-            self._delivered.put(self._failed(Kind.FAILED, f"{type(error).__name__}: {error}"))
+            failed = ProviderTrouble(Kind.FAILED, f"{type(error).__name__}: {error}")
+            self._delivered.put(self._without(failed))
 
     def _asked(self, transport: Transport) -> Answer:
         ack = transport.greet()
@@ -160,9 +161,7 @@ class _Errand:
         look = self._desk.roots.look()
         return judge(self._declaration.name, ack, self._query, result, look)
 
-    def _failed(self, kind: Kind, message: str) -> Answer:
-        report = ProviderTrouble(kind, message).report(self._declaration.name)
-        return replace(self._empty(), reports=(report,))
-
-    def _empty(self) -> Answer:
-        return Answer(self._declaration.name, share=self._query.max_tokens)
+    def _without(self, trouble: ProviderTrouble) -> Answer:
+        """No frame, and why."""
+        name = self._declaration.name
+        return Answer(name, share=self._query.max_tokens, reports=(trouble.report(name),))
