@@ -100,7 +100,7 @@ def surroundings(timeout: float | None = None) -> Surroundings:
     from pcpfs.host.transport import Surroundings  # noqa: PLC0415
 
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    limits = Limits() if timeout is None else Limits(min(timeout, Limits().handshake), timeout)
+    limits = Limits() if timeout is None else Limits.within(timeout)
     home = environment.get("HOME")
     return Surroundings(environment, home, os.environ.get, limits=limits)
 

@@ -24,6 +24,11 @@ class Limits:
     stray_lines: int = 100
     stderr_bytes: int = 8 << 20
 
+    @classmethod
+    def within(cls, seconds: float) -> Limits:
+        """So long at most for an answer, and no longer than usual for a handshake."""
+        return cls(min(seconds, cls().handshake), seconds)
+
     @property
     def overall(self) -> float:
         """No errand takes longer, whatever happens in it."""

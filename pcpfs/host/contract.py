@@ -60,7 +60,7 @@ def judged(raw: bytes, around: Surroundings) -> dict[str, object]:
         seconds = number(asked["timeout_seconds"], "timeout_seconds")
         if not 0 < seconds <= _LONGEST_TIMEOUT:
             raise BadMessage(f"timeout_seconds is more than 0, and {_LONGEST_TIMEOUT} at most")
-        around = replace(around, limits=Limits(min(seconds, Limits().handshake), seconds))
+        around = replace(around, limits=Limits.within(seconds))
     roots = TrustedRoots(tuple(Path(text(r, "roots")) for r in _items(asked, "roots")))
     consents = SpokenConsents(frozenset(map(_consent, _items(asked, "consents"))))
     declarations = [_declaration(each) for each in _items(asked, "providers")]
