@@ -46,6 +46,11 @@ class Receipt:
     granted_at: Instant
     expires_at: Instant | None = None
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is about: the newest receipt of a provider and scope counts."""
+        return self.provider, self.scope
+
     def has_expired(self, now: Instant) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 
@@ -61,10 +66,9 @@ class Consents:
         """What the receipts, in the order in which they were written, leave in force."""
         granted: dict[tuple[str, str], Receipt] = {}
         for receipt in receipts:
-            key = (receipt.provider, receipt.scope)
-            granted.pop(key, None)
+            granted.pop(receipt.key, None)
             if receipt.action == GRANT:
-                granted[key] = receipt
+                granted[receipt.key] = receipt
         return cls(granted)
 
     def held(self, declaration: Declaration, scope: str, now: Instant) -> Receipt | None:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from pcpfs.disk import Disk
 from pcpfs.errors import PcpfsError
@@ -147,8 +148,7 @@ def shown(kept: Iterable[Kept], now: Instant) -> tuple[Shown, ...]:
 def _shown(kept: Kept, later: Iterable[Kept], now: Instant) -> Shown:
     receipt = kept.receipt
     assert receipt is not None, "those that cannot be read are not shown"
-    values = {field.name: getattr(receipt, field.name) for field in fields(receipt)}
-    return Shown(kept.file, _state(kept, receipt, later, now), **values)
+    return Shown(kept.file, _state(kept, receipt, later, now), **_values(receipt))
 
 
 def _state(kept: Kept, receipt: Receipt, later: Iterable[Kept], now: Instant) -> str:
@@ -156,13 +156,8 @@ def _state(kept: Kept, receipt: Receipt, later: Iterable[Kept], now: Instant) ->
         return f"void: {kept.void}"
     if receipt.action == REVOKE:
         return "taken back"
-    key = (receipt.provider, receipt.scope)
     for each in later:
-        if (
-            each.void is None
-            and each.receipt
-            and (each.receipt.provider, each.receipt.scope) == key
-        ):
+        if each.void is None and each.receipt and each.receipt.key == receipt.key:
             return "revoked" if each.receipt.action == REVOKE else "replaced"
     return "expired" if receipt.has_expired(now) else "in force"
 
@@ -179,8 +174,12 @@ def _seal(members: Mapping[str, object], secret: bytes) -> str:
     return hmac.new(secret, _PURPOSE + canonical(members), hashlib.sha256).hexdigest()
 
 
+def _values(receipt: Receipt) -> dict[str, Any]:
+    return {field.name: getattr(receipt, field.name) for field in fields(receipt)}
+
+
 def _members(receipt: Receipt) -> dict[str, object]:
-    values = {field.name: getattr(receipt, field.name) for field in fields(receipt)}
+    values = _values(receipt)
     return {name: None if value is None else str(value) for name, value in values.items()}
 
 
