@@ -82,8 +82,9 @@ def with_filters(function: Function) -> Function:
     )
     @click.option(
         "--policy",
-        type=click.Choice(["strict", "global"]),
-        help="strict: the given scopes only; global: all that you may see.",
+        type=click.Choice(["strict", "linked", "global"]),
+        help="strict: the given scopes only; linked: these and what they link to; "
+        "global: all that you may see.",
     )
     @click.option(
         "--kind",

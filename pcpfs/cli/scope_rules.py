@@ -17,3 +17,5 @@ def rules_lines(rules: ScopeRules) -> Iterator[str]:
     rows = [(f"  {safe(rules.owner)}", "everything: owns this store")]
     rows += [(f"  {safe(each.principal)}", " ".join(each.permissions)) for each in rules.grants]
     yield from columns(rows, (None, "dim"))
+    if rules.links:
+        yield f"  links to {safe(', '.join(rules.links))}"

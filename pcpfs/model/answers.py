@@ -322,6 +322,7 @@ class ScopeView:
     permissions: tuple[str, ...]
     pages: int
     last_activity: Instant
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

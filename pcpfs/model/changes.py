@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.codec import canonical, decode
-from pcpfs.model.grants import Granted, Revoked, VisibilitySet
+from pcpfs.model.grants import Granted, Revoked, ScopeLinked, ScopeUnlinked, VisibilitySet
 from pcpfs.model.ids import (
     ChangeId,
     CloneId,
@@ -336,6 +336,8 @@ KnownEvent = (
     | VisibilitySet
     | SecretAccepted
     | RetentionSet
+    | ScopeLinked
+    | ScopeUnlinked
 )
 Event = KnownEvent | UnknownEvent
 
@@ -358,6 +360,8 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         VisibilitySet,
         SecretAccepted,
         RetentionSet,
+        ScopeLinked,
+        ScopeUnlinked,
     )
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pcpfs.errors import UsageError
+from pcpfs.model.names import Namespace
 from pcpfs.model.pages import ActorType, Principal
 
 LIST, READ, WRITE, LINK = "list", "read", "write", "link"
@@ -14,7 +15,7 @@ TOMBSTONE, DELETE, ADMINISTER = "tombstone", "delete", "administer"
 PERMISSIONS = (LIST, READ, WRITE, LINK, TOMBSTONE, DELETE, ADMINISTER)
 """List: the scope is named to them. Read: its pages. Write: new pages and revisions. Link:
 relations from its pages. Tombstone: also archive and restore. Delete: erase for good. Administer:
-title, visibility and grants."""
+title, visibility, links and grants."""
 
 LOCAL_MODEL = Principal("model:local")
 """Who programs act for where nobody says otherwise."""
@@ -91,6 +92,37 @@ class VisibilitySet:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         return cls(value["visibility"])
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeLinked:
+    """From now on a search with the policy `linked` in this scope also covers that one (PCP-S1);
+    it lets nobody read there who might not (PCP-L3)."""
+
+    type: ClassVar[str] = "scope_linked"
+    scope: Namespace
+
+    def to_json(self) -> dict[str, object]:
+        return {"scope": self.scope}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(Namespace(value["scope"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeUnlinked:
+    """From now on it no longer does."""
+
+    type: ClassVar[str] = "scope_unlinked"
+    scope: Namespace
+
+    def to_json(self) -> dict[str, object]:
+        return {"scope": self.scope}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(Namespace(value["scope"]))
 
 
 def _texts(value: object) -> list[str]:

@@ -21,7 +21,7 @@ def capabilities() -> Mapping[str, object]:
         "projections": list(PROJECTIONS),
         "filters": [field.name for field in fields(Filters)],
         "scope_types": "open",
-        "policies": [policy for policy in POLICIES if policy != "linked"],
+        "policies": list(POLICIES),
         "limits": {
             "results": MOST_RESULTS,
             "bundle_bytes": MOST_BYTES,

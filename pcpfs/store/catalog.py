@@ -27,6 +27,7 @@ from pcpfs.store.rows import (
     FollowRow,
     FrameRow,
     LatestEventRow,
+    LinkRow,
     PageRow,
     PageRows,
     RelationRow,
@@ -39,7 +40,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "12"
+CATALOG_VERSION = "13"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -65,6 +66,7 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("scope", ScopeRow, "scope"),
     ("root", RootRow, "root_id"),
     ("access", AccessRow, "principal, permission, scope"),
+    ("link", LinkRow, "scope, target"),
     ("accepted", AcceptedRow, "scope, salt"),
     ("page", PageRow, "page_id"),
     ("revision", RevisionRow, "revision_id"),
@@ -283,13 +285,12 @@ class Catalog:
         self._insert("change", rows.changes)
         self._insert("access", rows.access)
         self._insert("accepted", rows.accepted)
+        self._insert("link", rows.links)
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
-        self.db.execute("DELETE FROM scope WHERE scope = ?", (namespace,))
-        self.db.execute("DELETE FROM root WHERE scope = ?", (namespace,))
-        self.db.execute("DELETE FROM access WHERE scope = ?", (namespace,))
-        self.db.execute("DELETE FROM accepted WHERE scope = ?", (namespace,))
+        for table in ("scope", "root", "access", "link", "accepted"):
+            self.db.execute(f"DELETE FROM {table} WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
 

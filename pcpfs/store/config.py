@@ -12,7 +12,8 @@ from pcpfs.model.ids import StoreId
 from pcpfs.model.pages import Principal
 
 FORMAT = 0
-POLICIES = ("strict", "linked", "global")
+STRICT, LINKED, GLOBAL = POLICIES = ("strict", "linked", "global")
+"""What a search covers: the scopes that it names, these and what they link to, or all (PCP-S1)."""
 
 GIT_ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -merge\n"
 LOCAL_ATTRIBUTES = GIT_ATTRIBUTES + b"**/tree/** merge=pcpfs\n"
@@ -27,7 +28,7 @@ class Config:
 
     store_id: StoreId
     owner: Principal
-    default_policy: str = "global"
+    default_policy: str = GLOBAL
     index: str = "whoosh"
     ledger_algorithm: str | None = None
     providers: Mapping[str, object] = field(default_factory=dict)

@@ -1,9 +1,10 @@
-"""Changing a scope itself: its title, its visibility, and who may do what in it."""
+"""Changing a scope itself: its title, visibility and links, and who may do what in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pcpfs.errors import NotFound, NotPermitted, UsageError
 from pcpfs.model.changes import Event, ScopeTitled
@@ -14,6 +15,8 @@ from pcpfs.model.grants import (
     READ,
     Granted,
     Revoked,
+    ScopeLinked,
+    ScopeUnlinked,
     VisibilitySet,
     in_order,
     never_permitted,
@@ -23,6 +26,7 @@ from pcpfs.model.pages import Principal
 from pcpfs.store.authority import Authority
 from pcpfs.store.grants import ANYBODY
 from pcpfs.store.rows import ScopeRow
+from pcpfs.store.scope_views import links_of
 from pcpfs.store.secrets import refuse_secrets_in
 from pcpfs.store.store import Store
 
@@ -37,13 +41,15 @@ class GrantView:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRules:
-    """Title, visibility and grants of a scope. The owner of the store may do everything."""
+    """Title, visibility, links and grants of a scope, as far as who asks may see the other ends of
+    the links. The owner of the store may do everything."""
 
     scope: str
     title: str
     owner: str
     visibility: str
     grants: tuple[GrantView, ...]
+    links: tuple[str, ...] = ()
 
 
 class Governing:
@@ -81,9 +87,17 @@ class Governing:
         return self._changed(scope, "revoke", [Revoked(principal, taken)])
 
     def set(
-        self, scope: str, *, title: str | None = None, visibility: str | None = None
+        self,
+        scope: str,
+        *,
+        title: str | None = None,
+        visibility: str | None = None,
+        link: Sequence[str] = (),
+        unlink: Sequence[str] = (),
     ) -> ScopeRules:
-        """Call it otherwise, or let anybody read it, or nobody else."""
+        """Call it otherwise; let anybody read it, or nobody else; link it to scopes, which its
+        `linked` searches then cover as well, or no longer. Who may not list a scope hears that
+        there is none."""
         events: list[Event] = []
         if title is not None:
             refuse_unprintable(title, "title")
@@ -91,11 +105,11 @@ class Governing:
             events.append(ScopeTitled(title))
         if visibility is not None:
             events.append(VisibilitySet(visibility))
-        if not events:
-            raise UsageError("say what to set: --title T, --visibility private|shared")
-        return self._changed(scope, "scope", events)
+        if not (events or link or unlink):
+            raise UsageError("say what to set: --title, --visibility, --link or --unlink")
+        return self._changed(scope, "scope", chain(events, self._linking(scope, link, unlink)))
 
-    def _changed(self, scope: str, operation: str, events: Sequence[Event]) -> ScopeRules:
+    def _changed(self, scope: str, operation: str, events: Iterable[Event]) -> ScopeRules:
         namespace, actor = Namespace.given(scope), self._authority.principal
         with self._store.writing(operation, actor) as transaction:
             self._row(namespace)
@@ -109,21 +123,46 @@ class Governing:
     def _row(self, namespace: Namespace) -> ScopeRow:
         """The scope, for somebody who may administer it."""
         self._authority.require((ADMINISTER,), namespace)
+        return self._found(namespace)
+
+    def _found(self, namespace: Namespace) -> ScopeRow:
         for row in self._store.catalog.scopes():
             if row.scope == namespace:
                 return row
-        raise NotFound(f"there is no scope {namespace}; see pcpfs scope list")
+        raise _no_scope(namespace)
 
     def _rules(self, row: ScopeRow) -> ScopeRules:
         found = self._store.catalog.query(
             "SELECT principal, permission FROM access WHERE scope = ? ORDER BY 1", (row.scope,)
         )
         grants = tuple(_grants((str(who), str(what)) for who, what in found))
-        return ScopeRules(row.scope, row.title, str(self._store.owner), row.visibility, grants)
+        links = links_of(self._authority.catalog).get(row.scope, ())
+        owner = str(self._store.owner)
+        return ScopeRules(row.scope, row.title, owner, row.visibility, grants, links)
+
+    def _linking(self, scope: str, link: Sequence[str], unlink: Sequence[str]) -> Iterator[Event]:
+        """Links to scopes that are there and may be listed; ends of links that are there."""
+        namespace = Namespace.given(scope)
+        for target in map(Namespace.given, link):
+            if target == namespace:
+                raise UsageError(f"{target} covers itself; name another scope to link to")
+            if not self._authority.may(LIST, target):
+                raise _no_scope(target)
+            self._found(target)
+            yield ScopeLinked(target)
+        linked = links_of(self._authority.catalog).get(namespace, ())
+        for target in map(Namespace.given, unlink):
+            if target not in linked:
+                raise NotFound(f"{namespace} does not link to {target}; see pcpfs scope show")
+            yield ScopeUnlinked(target)
 
     def _refuse_owner(self, principal: Principal) -> None:
         if principal == self._store.owner:
             raise UsageError(f"{principal} owns this store, and may do everything in it")
+
+
+def _no_scope(namespace: Namespace) -> NotFound:
+    return NotFound(f"there is no scope {namespace}; see pcpfs scope list")
 
 
 def _grants(permits: Iterable[tuple[str, str]]) -> Iterator[GrantView]:

@@ -1,8 +1,9 @@
-"""Folding the grants of a scope: who may do what, as a pure function of the set of its changes.
+"""Folding the grants and links of a scope: a pure function of the set of its changes.
 
 What restricts wins: a permission is in force only if somebody who knew of every time it was taken
 away gave it (again). So of a grant and a revoke that did not know of each other the revoke wins,
-and of `shared` and `private` the latter, in whatever order they arrive.
+and of `shared` and `private` the latter, in whatever order they arrive; and of a link and an unlink
+the latter.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pcpfs.model.grants import (
     SHARED_PERMISSIONS,
     Granted,
     Revoked,
+    ScopeLinked,
+    ScopeUnlinked,
     VisibilitySet,
     never_permitted,
 )
@@ -29,17 +32,22 @@ from pcpfs.model.pages import Principal
 ANYBODY = "*"
 """In place of a principal: whoever has a session of this store."""
 
+_LINKED = "linked"
+"""In place of a principal, which has a colon: what follows is a scope that is linked to."""
+
 Changes = Mapping[ChangeId, Change]
 Permit = tuple[str, str]
-"""A principal, and one permission of theirs."""
+"""A principal, and one permission of theirs; or what else can be given and taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may do what in a scope, beside the owner of the store, who may do everything."""
+    """Who may do what in a scope, beside the owner of the store, who may do everything; and the
+    scopes that it links to, which permits nothing (PCP-L3)."""
 
     visibility: str = PRIVATE
     permits: frozenset[Permit] = frozenset()
+    links: frozenset[str] = frozenset()
 
 
 OWNER_ONLY = Access()
@@ -67,9 +75,11 @@ def access(changes: Changes) -> Access:
     defaults = {(str(who), what) for who, permissions in DEFAULTS.items() for what in permissions}
     in_force |= {what for what in defaults if what not in taken}
     is_shared = (ANYBODY, SHARED) in in_force
-    permits = {what for what in in_force - {(ANYBODY, SHARED)} if _is_possible(*what)}
+    links = {scope for who, scope in in_force if who == _LINKED}
+    in_force -= {(ANYBODY, SHARED), *((_LINKED, scope) for scope in links)}
+    permits = {what for what in in_force if _is_possible(*what)}
     permits |= {(ANYBODY, what) for what in SHARED_PERMISSIONS} if is_shared else set()
-    return Access(SHARED if is_shared else PRIVATE, frozenset(permits))
+    return Access(SHARED if is_shared else PRIVATE, frozenset(permits), frozenset(links))
 
 
 def _all_understood(changes: Changes) -> bool:
@@ -83,7 +93,7 @@ def _all_understood(changes: Changes) -> bool:
 def _collected(
     changes: Changes,
 ) -> tuple[dict[Permit, list[_Place]], defaultdict[Permit, list[_Place]]]:
-    """Where each permission was given, and where it was taken away."""
+    """Where each permission and each link was given, and where it was taken away."""
     given: defaultdict[Permit, list[_Place]] = defaultdict(list)
     taken: defaultdict[Permit, list[_Place]] = defaultdict(list)
     for change, body in changes.items():
@@ -96,6 +106,9 @@ def _collected(
                 case VisibilitySet():
                     into = given if event.visibility == SHARED else taken
                     into[ANYBODY, SHARED].append(_Place(change, number))
+                case ScopeLinked() | ScopeUnlinked():
+                    into = given if isinstance(event, ScopeLinked) else taken
+                    into[_LINKED, event.scope].append(_Place(change, number))
                 case _:
                     pass
     return given, taken

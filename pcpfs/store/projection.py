@@ -29,6 +29,7 @@ from pcpfs.store.rows import (
     ChangeRow,
     DocumentRow,
     FrameRow,
+    LinkRow,
     PageRow,
     PageRows,
     RelationRow,
@@ -83,7 +84,8 @@ def scope_rows(state: ScopeState) -> ScopeRows:
     permits = sorted(state.access.permits)
     access = tuple(AccessRow(who, what, state.namespace) for who, what in permits)
     accepted = tuple(AcceptedRow(state.namespace, e.salt, e.kind, e.digest) for e in state.accepted)
-    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access, accepted)
+    links = tuple(LinkRow(target, state.namespace) for target in sorted(state.access.links))
+    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access, accepted, links)
 
 
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:

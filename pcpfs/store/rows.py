@@ -211,6 +211,13 @@ class AccessRow(NamedTuple):
     scope: str
 
 
+class LinkRow(NamedTuple):
+    """A scope that another one links to; it may not be there."""
+
+    target: str
+    scope: str
+
+
 class AcceptedRow(NamedTuple):
     """A secret that was accepted in a scope, salted."""
 
@@ -238,3 +245,4 @@ class ScopeRows:
     changes: tuple[ChangeRow, ...]
     access: tuple[AccessRow, ...]
     accepted: tuple[AcceptedRow, ...] = ()
+    links: tuple[LinkRow, ...] = ()

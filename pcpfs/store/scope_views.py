@@ -6,6 +6,7 @@ from pcpfs.model.answers import ScopeView
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store.authority import Authority
+from pcpfs.store.catalog import Catalog
 from pcpfs.store.rows import ScopeRow
 from pcpfs.store.seen_catalog import LISTED
 
@@ -19,6 +20,7 @@ def scope_views(authority: Authority) -> tuple[ScopeView, ...]:
         f"SELECT scope, count(*), max(page.updated_at) FROM main.page JOIN {table} USING (scope) "
         "GROUP BY scope"
     )
+    linked = links_of(catalog)
     pages = {scope: (count, last) for scope, count, last in counted}
     return tuple(
         ScopeView(
@@ -29,6 +31,19 @@ def scope_views(authority: Authority) -> tuple[ScopeView, ...]:
             permissions=authority.permissions(row.scope),
             pages=pages.get(row.scope, (0, 0))[0],
             last_activity=Instant(max(row.updated_at, pages.get(row.scope, (0, 0))[1])),
+            links=linked.get(row.scope, ()),
         )
         for row in rows
     )
+
+
+def links_of(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """The scopes that each scope links to and that are there, as far as they may be listed."""
+    rows = catalog.query(
+        "SELECT scope, target FROM link "
+        "WHERE target IN (SELECT scope FROM main.scope) ORDER BY 1, 2"
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for scope, target in rows:
+        found[scope] = (*found.get(scope, ()), target)
+    return found

@@ -53,7 +53,9 @@ def _path_filter(pattern: str | None) -> Callable[[str], bool]:
 class Search:
     """One request: the question, where to look, and which part of the answer is wanted.
 
-    Pages in `without` are left out, whatever matches: they are suppressed in the caller's task.
+    `scopes` is all that is looked in, `named` what the caller said: a cursor goes on although the
+    one changes. Pages in `without` are left out, whatever matches: they are suppressed in the
+    caller's task.
     """
 
     text: str
@@ -65,12 +67,13 @@ class Search:
     limit: int = 10
     cursor: str | None = None
     without: Collection[str] = ()
+    named: tuple[str, ...] = ()
 
     @cached_property
     def given(self) -> Given:
         """What the cursor says was given; UsageError for a foreign one."""
         checked_limit(self.limit)
-        question = (self.mode, self.text, self.scopes, self.filters, self.pins)
+        question = (self.mode, self.text, self.policy, self.named, self.filters, self.pins)
         return Given(question, self.cursor)
 
     @property

@@ -15,9 +15,11 @@ from pcpfs.model.requests import MODES, Filters
 from pcpfs.ports import Progress
 from pcpfs.store.authority import Authority
 from pcpfs.store.catalog import Catalog
+from pcpfs.store.config import GLOBAL, LINKED, POLICIES, STRICT
 from pcpfs.store.documents import Documents
 from pcpfs.store.other_searches import OtherSearch, automatic
 from pcpfs.store.reading import Reader
+from pcpfs.store.scope_views import links_of
 from pcpfs.store.search_request import NOW, Search
 from pcpfs.store.store import INDEX_LOCK, Store
 from pcpfs.store.suppressions import Suppressions
@@ -188,21 +190,29 @@ class Searching:
             pins=asked.pins,
             limit=asked.limit,
             cursor=asked.cursor,
+            named=asked.scopes,
         )
 
     def _covered(
         self, reader: Reader, scopes: Sequence[str], policy: str | None
     ) -> tuple[tuple[str, ...], str]:
-        known = [row.scope for row in reader.catalog.scopes()]
-        if scopes:
-            if policy not in (None, "strict"):
+        default = self.store.config.default_policy
+        if policy is None:
+            policy = STRICT if scopes and default == GLOBAL else default
+        if policy not in POLICIES:
+            raise UsageError(f"{policy} is no policy; there are {', '.join(POLICIES)}")
+        known = {row.scope for row in reader.catalog.scopes()}
+        if policy == GLOBAL:
+            if scopes:
                 raise UsageError(f"--policy {policy} names no scope; leave --scope away")
-            wanted = [str(Namespace.given(scope)) for scope in scopes]
-            missing = [scope for scope in wanted if scope not in known]
-            if missing and reader.catalog is self._authority.catalog:
-                raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
-            return tuple(sorted(set(wanted))), "strict"
-        policy = policy or self.store.config.default_policy
-        if policy == "global":
             return tuple(sorted(known)), policy
-        raise UsageError(f"the policy {policy} needs a scope: --scope S")
+        if not scopes:
+            raise UsageError(f"the policy {policy} needs a scope: --scope S")
+        covered = {str(Namespace.given(scope)) for scope in scopes}
+        missing = sorted(covered - known)
+        if missing and reader.catalog is self._authority.catalog:
+            raise NotFound(f"there is no scope {missing[0]}; see pcpfs scope list")
+        if policy == LINKED:
+            links = links_of(reader.catalog)
+            covered.update(t for scope in list(covered) for t in links.get(scope, ()) if t in known)
+        return tuple(sorted(covered)), policy

@@ -1,5 +1,5 @@
 """A catalog as one principal may see it: every question is answered as if there were no rows but
-those of scopes that they may read (PCP-S2).
+those of scopes that they may read, and links between those that they may list (PCP-S2).
 
 The tables are covered by views of the same names, on a connection of its own. So nothing that
 reads a catalog can forget to ask, and a count, an order, an ambiguity or a "not found" depends on
@@ -86,6 +86,9 @@ def _views(principal: Principal) -> Iterator[str]:
 
 def _condition(table: str, principal: Principal) -> str:
     """Whether a row of a table, called `shown`, is of a scope that may be read."""
+    if table == "link":
+        ends = (_permits(principal, LIST, end) for end in ("shown.scope", "shown.target"))
+        return " AND ".join(ends)
     if table in _BY_PAGE:
         inner = f"SELECT 1 FROM main.page AS other WHERE other.page_id = shown.{_BY_PAGE[table]}"
     elif table in ("event", "follow"):

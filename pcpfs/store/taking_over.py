@@ -11,6 +11,7 @@ from pcpfs.errors import Conflict, Corrupt, NotFound
 from pcpfs.model.changes import Change, Observed, RootAdded
 from pcpfs.model.events import EventLine
 from pcpfs.model.frames import Extraction
+from pcpfs.model.grants import ScopeLinked
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Revision
@@ -102,9 +103,12 @@ class TakingOver:
                 )
 
     def _scope(self, transaction: Transaction, namespace: Namespace) -> None:
-        """Title and roots as the other side has them; who may do what is decided here."""
+        """Title and roots as the other side has them, and the links of a scope that is new here;
+        who may do what is decided here."""
         state = self._scope_state(namespace)
-        transaction.ensure_scope(namespace, state.title)
+        if transaction.ensure_scope(namespace, state.title):
+            links = [ScopeLinked(Namespace(target)) for target in sorted(state.access.links)]
+            transaction.scope_change(namespace, *links) if links else None
         known = {row.root_id for row in self._store.catalog.roots()}
         roots: list[RootAdded] = [r for i, r in state.roots.items() if i not in known]
         if roots:

@@ -96,11 +96,13 @@ class Transaction:
         rows = [row for row in self.shop.catalog.scopes() if row.scope == namespace]
         return self._add(namespace, None, own, rows[0].latest if rows else None, events)
 
-    def ensure_scope(self, namespace: Namespace, title: str) -> None:
-        """The first write into a scope creates it."""
+    def ensure_scope(self, namespace: Namespace, title: str) -> bool:
+        """The first write into a scope creates it; whether this was that."""
         known = any(row.scope == namespace for row in self.shop.catalog.scopes())
-        if not known and namespace not in self._scopes:
-            self.scope_change(namespace, ScopeTitled(title))
+        if known or namespace in self._scopes:
+            return False
+        self.scope_change(namespace, ScopeTitled(title))
+        return True
 
     def segment(self, namespace: Namespace, lines: Sequence[EventLine]) -> str:
         """Keep events that happened in a scope, all in one segment; its path."""

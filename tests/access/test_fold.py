@@ -17,9 +17,12 @@ from pcpfs.model.grants import (
     SHARED,
     Granted,
     Revoked,
+    ScopeLinked,
+    ScopeUnlinked,
     VisibilitySet,
 )
 from pcpfs.model.ids import ChangeId
+from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.store.fold import fold_scope
 from pcpfs.store.grants import ANYBODY, OWNER_ONLY, Access
@@ -109,6 +112,18 @@ def test_a_shared_scope_is_listed_and_read_by_anybody_and_private_wins() -> None
     assert scope.access == Access(PRIVATE, frozenset(BY_DEFAULT))
 
 
+def test_of_a_link_and_an_unlink_at_the_same_time_the_unlink_wins() -> None:
+    scope, charts = Scope(), Namespace("project:charts")
+    first = scope.add(ScopeLinked(charts), ScopeLinked(Namespace("b")))
+    assert scope.access.links == {"project:charts", "b"}
+    scope.add(ScopeUnlinked(charts), after=[first])
+    scope.add(ScopeLinked(charts), after=[first])
+    assert scope.access.links == {"b"}
+    assert scope.access.permits == BY_DEFAULT
+    scope.add(ScopeLinked(charts))
+    assert scope.access.links == {"project:charts", "b"}
+
+
 @pytest.mark.parametrize("who", ["model:local", "model:other", "agent:reviewer"])
 def test_no_file_lets_a_model_delete_or_administer(who: str) -> None:
     """PCP DeletePage: a model may recommend, not perform it; an agent acts as a model."""
@@ -139,6 +154,8 @@ def test_a_missing_change_leaves_the_scope_to_its_owner() -> None:
         {"type": "granted", "principal": "user:ben", "permissions": "read"},
         {"type": "revoked", "principal": "user:ben"},
         {"type": "visibility", "visibility": "public"},
+        {"type": "scope_linked", "scope": "../a"},
+        {"type": "scope_unlinked"},
     ],
 )
 def test_a_grant_that_says_nothing_we_know_is_no_change(event: dict[str, object]) -> None:

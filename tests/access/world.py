@@ -71,7 +71,9 @@ class World:
         frames = [hit.frame_id for hit in session.symbol("harbour").results if hit.frame_id]
         self.place.write("harbour cited\n", OPEN, cites=tuple(frames[:4]))
         session.governing.grant(OPEN, BEN, ["read"])
-        session.governing.set(SHARED, visibility="shared")
+        session.governing.set(SHARED, visibility="shared", link=(HIDDEN, OPEN))
+        session.governing.set(OPEN, link=(*FORBIDDEN, SHARED))
+        session.governing.set(HIDDEN, link=(OPEN,))
 
     def _add(self, folder: Path, scope: str, ids: list[str]) -> None:
         folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ from pcpfs.model.changes import (
     UnknownEvent,
     Unlinked,
 )
-from pcpfs.model.grants import Granted, Revoked, VisibilitySet
+from pcpfs.model.grants import Granted, Revoked, ScopeLinked, ScopeUnlinked, VisibilitySet
 from pcpfs.model.ids import (
     ChangeId,
     CloneId,
@@ -127,6 +127,8 @@ GOLDEN: dict[str, tuple[Event, str]] = {
     ),
     "no retention": (RetentionSet(), '{"type":"retention"}'),
     "visibility": (VisibilitySet("shared"), '{"type":"visibility","visibility":"shared"}'),
+    "scope linked": (ScopeLinked(Namespace("a:b")), '{"scope":"a:b","type":"scope_linked"}'),
+    "scope unlinked": (ScopeUnlinked(Namespace("a")), '{"scope":"a","type":"scope_unlinked"}'),
     "unknown": (
         UnknownEvent({"type": "embargoed", "to": ["x"], "n": 1}),
         '{"n":1,"to":["x"],"type":"embargoed"}',

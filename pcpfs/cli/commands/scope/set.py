@@ -1,4 +1,4 @@
-"""`pcpfs scope set`: title and visibility of a scope."""
+"""`pcpfs scope set`: title, visibility and links of a scope."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pcpfs.cli.scope_rules import rules_lines
     examples=[
         "pcpfs scope set project:tides --visibility shared",
         "pcpfs scope set project:tides --title 'Tide tables'",
+        "pcpfs scope set project:tides --link project:charts --unlink project:old-charts",
     ],
 )
 @click.option("--title", metavar="T", help="What people call it.")
@@ -23,8 +24,30 @@ from pcpfs.cli.scope_rules import rules_lines
     type=click.Choice(["private", "shared"]),
     help="private: the owner and who was granted something; shared: anybody may list and read it.",
 )
+@click.option(
+    "--link",
+    multiple=True,
+    metavar="SCOPE",
+    help="A scope that 'search --policy linked' covers with this one; repeatable.",
+)
+@click.option(
+    "--unlink", multiple=True, metavar="SCOPE", help="One that it no longer covers; repeatable."
+)
 @click.argument("scope", metavar="SCOPE")
-def command(call: Call, scope: str, title: str | None, visibility: str | None) -> None:
-    """Set what a scope is called and who may see it."""
-    rules = call.session.governing.set(scope, title=title, visibility=visibility)
+def command(
+    call: Call,
+    scope: str,
+    *,
+    title: str | None,
+    visibility: str | None,
+    link: tuple[str, ...],
+    unlink: tuple[str, ...],
+) -> None:
+    """Set what a scope is called, who may see it, and what it links to.
+
+    A link lets nobody read more than they may; it says where else to look.
+    """
+    rules = call.session.governing.set(
+        scope, title=title, visibility=visibility, link=link, unlink=unlink
+    )
     call.answer(rules, rules_lines(rules))
