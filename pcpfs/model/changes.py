@@ -21,12 +21,12 @@ from pcpfs.model.ids import (
     PageId,
     RelationId,
     RevisionId,
-    RootId,
 )
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.retention import RetentionSet
+from pcpfs.model.roots import RootAdded, Walked
 from pcpfs.model.secrets import SecretAccepted
 
 JsonObject = Mapping[str, Any]
@@ -48,12 +48,19 @@ class RevisionWritten:
         return cls(RevisionId(value["revision"]), tuple(map(RevisionId, value["parents"])))
 
 
+FIRST = "first"
+"""The basis of what the first scan of a root saw."""
+COMMIT = "commit"
+"""The basis of what a commit of the source's history says."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
     """These bytes were seen at the page's path, true from `valid_from`.
 
     `basis` tells how that instant is known: `first` scan, `mtime`, `seen` (our own look),
     `commit`, `adapter` (the same bytes, seen by a newer adapter). `adapter` names the frames file.
+    Of the source's history are `commit` (its id) and `author`; they are None elsewhere.
     """
 
     type: ClassVar[str] = "observed"
@@ -61,6 +68,8 @@ class Observed:
     valid_from: Instant
     basis: str
     adapter: str
+    commit: str | None = None
+    author: str | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -68,6 +77,8 @@ class Observed:
             "valid_from": str(self.valid_from),
             "basis": self.basis,
             "adapter": self.adapter,
+            "commit": self.commit,
+            "author": self.author,
         }
 
     @classmethod
@@ -77,6 +88,8 @@ class Observed:
             Instant.parse(value["valid_from"]),
             value["basis"],
             value["adapter"],
+            value.get("commit"),
+            value.get("author"),
         )
 
 
@@ -85,6 +98,7 @@ class Closed:
     """From `valid_to` on these frames (all, where None) no longer hold.
 
     `reason`: `gone`, `moved`, `ignored`, `withheld`, `unreadable`, `asked`; `to` is where it moved.
+    Of the source's history are `commit` and `author`, as in `Observed`.
     """
 
     type: ClassVar[str] = "closed"
@@ -93,6 +107,8 @@ class Closed:
     reason: str
     frames: tuple[FrameId, ...] | None = None
     to: PageId | None = None
+    commit: str | None = None
+    author: str | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -101,6 +117,8 @@ class Closed:
             "reason": self.reason,
             "frames": "*" if self.frames is None else list(self.frames),
             "to": self.to,
+            "commit": self.commit,
+            "author": self.author,
         }
 
     @classmethod
@@ -112,22 +130,27 @@ class Closed:
             value["reason"],
             None if frames == "*" else tuple(map(FrameId, frames)),
             PageId(value["to"]) if "to" in value else None,
+            value.get("commit"),
+            value.get("author"),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Retracted:
-    """These changes of the page no longer count; at earlier record times they still do."""
+    """These changes of the page no longer count; at earlier record times they still do. Nor does
+    what was recorded before of these commits of the source: its history was rewritten."""
 
     type: ClassVar[str] = "retracted"
-    changes: tuple[ChangeId, ...]
+    changes: tuple[ChangeId, ...] = ()
+    commits: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        return {"changes": list(self.changes)}
+        members: dict[str, object] = {"changes": list(self.changes)}
+        return members | ({"commits": list(self.commits)} if self.commits else {})
 
     @classmethod
     def from_json(cls, value: JsonObject) -> Self:
-        return cls(tuple(map(ChangeId, value["changes"])))
+        return cls(tuple(map(ChangeId, value["changes"])), tuple(value.get("commits", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,47 +288,6 @@ class ScopeTitled:
 
 
 @dataclass(frozen=True, slots=True)
-class RootAdded:
-    """A source tree feeds this scope. The latest event of a root_id holds.
-
-    `fingerprint` is the first commit of the source's history (empty where it has none), `observer`
-    the one clone that writes observations. `include` are patterns as in a `.gitignore` file.
-    """
-
-    type: ClassVar[str] = "root"
-    root_id: RootId
-    name: str
-    kind: str
-    observer: CloneId
-    fingerprint: str = ""
-    include: tuple[str, ...] = ()
-    max_bytes: int = 1_048_576
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "root_id": self.root_id,
-            "name": self.name,
-            "kind": self.kind,
-            "observer": self.observer,
-            "fingerprint": self.fingerprint,
-            "include": list(self.include),
-            "max_bytes": self.max_bytes,
-        }
-
-    @classmethod
-    def from_json(cls, value: JsonObject) -> Self:
-        return cls(
-            RootId(value["root_id"]),
-            value["name"],
-            value["kind"],
-            CloneId(value["observer"]),
-            value["fingerprint"],
-            tuple(value["include"]),
-            value["max_bytes"],
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class UnknownEvent:
     """An event of a later format: kept as it is, skipped by the fold."""
 
@@ -331,6 +313,7 @@ KnownEvent = (
     | Noted
     | ScopeTitled
     | RootAdded
+    | Walked
     | Granted
     | Revoked
     | VisibilitySet
@@ -355,6 +338,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Noted,
         ScopeTitled,
         RootAdded,
+        Walked,
         Granted,
         Revoked,
         VisibilitySet,

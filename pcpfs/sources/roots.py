@@ -11,10 +11,10 @@ from pcpfs.disk import Disk
 from pcpfs.errors import Conflict, NotFound, PcpfsError, UsageError
 from pcpfs.git import Repository, find_repository
 from pcpfs.model.answers import Skipped
-from pcpfs.model.changes import RootAdded
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import CloneId, PageId, RootId, base32
 from pcpfs.model.names import Namespace, refuse_traversal
+from pcpfs.model.roots import RootAdded
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
 from pcpfs.store.catalog import decode_list

@@ -1,4 +1,4 @@
-"""The fold: the state of a page or scope as a pure function of the *set* of its changes.
+"""The fold: the state of a page as a pure function of the *set* of its changes.
 
 Changes are folded in the order of `after`; ties go by (`at`, id). Nothing here reads a file or a
 clock, so clones that hold the same files hold the same state.
@@ -7,11 +7,13 @@ clock, so clones that hold the same files hold the same state.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from pcpfs.model.changes import (
+    COMMIT,
+    FIRST,
     Change,
     Closed,
     LifecycleSet,
@@ -21,19 +23,18 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
-    RootAdded,
-    ScopeTitled,
     Unlinked,
 )
-from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RelationId, RevisionId, RootId
+from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RelationId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
-from pcpfs.model.secrets import SecretAccepted
 from pcpfs.store.disputes import settled
-from pcpfs.store.grants import OWNER_ONLY, Access, access
 
 Changes = Mapping[ChangeId, Change]
+Place = tuple[int, ...]
+Seen = tuple[Observed, Place, ChangeId, Change]
+"""An observation, its place in the order of changes and events, and the change that tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,10 @@ class Observation:
     operation: str
     ended_by: str | None = None
     moved_to: PageId | None = None
+    commit: str | None = None
+    author: str | None = None
+    end_commit: str | None = None
+    end_author: str | None = None
     closed_frames: Mapping[FrameId, Instant] = field(default_factory=dict)
 
     def holds(self, moment: Instant | None) -> bool:
@@ -183,8 +188,8 @@ class _Folder:
 
     def __init__(self) -> None:
         self.steps: dict[RevisionId, Step] = {}
-        self.observed: list[tuple[Observed, tuple[int, int], ChangeId, Change]] = []
-        self.closed: list[tuple[Closed, tuple[int, int]]] = []
+        self.observed: list[Seen] = []
+        self.closed: list[tuple[Closed, Place]] = []
         self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
         self.path: str | None = None
@@ -204,6 +209,8 @@ class _Folder:
                     self.closed.append((event, (number, place)))
                     if event.frames is None:
                         self._end(event, body.at)
+                case Retracted():
+                    self._retract(frozenset(event.commits))
                 case LifecycleSet():
                     self.lifecycle = event
                 case Named():
@@ -214,6 +221,12 @@ class _Folder:
                     self.relations.pop(event.relation_id, None)
                 case _:
                     pass
+
+    def _retract(self, commits: frozenset[str]) -> None:
+        """What was recorded so far of these commits; recorded again later, it counts."""
+        if commits:
+            self.observed = [item for item in self.observed if item[0].commit not in commits]
+            self.closed = [item for item in self.closed if item[0].commit not in commits]
 
     def _end(self, event: Closed, at: Instant) -> None:
         """The earliest end counts."""
@@ -244,19 +257,20 @@ def equal_heads(
 
 
 def timeline(
-    observed: Iterable[tuple[Observed, tuple[int, int], ChangeId, Change]],
-    closed: Iterable[tuple[Closed, tuple[int, int]]],
+    observed: Iterable[Seen],
+    closed: Iterable[tuple[Closed, Place]],
 ) -> tuple[Observation, ...]:
     """Observations by time, each until the next or the earliest later close.
 
-    Equal instants go by the order of changes, then of events; the earlier holds for no time.
+    Equal instants go by the order of changes, then of events; the earlier holds for no time. Those
+    of a first scan yield to the history (CASES).
     """
-    seen = sorted(observed, key=lambda item: (item[0].valid_from, item[1]))
+    seen = sorted(_yielding(list(observed)), key=lambda item: (item[0].valid_from, item[1]))
     whole = [(event, place) for event, place in closed if event.frames is None]
     partial = [event for event, _ in closed if event.frames is not None]
     result = []
     for index, (event, place, change, body) in enumerate(seen):
-        end, ended_by, moved_to = _end(seen, index, (event.valid_from, place), whole)
+        end, ended_by, closing = _end(seen, index, (event.valid_from, place), whole)
         result.append(
             Observation(
                 revision=event.revision,
@@ -269,25 +283,46 @@ def timeline(
                 actor=body.actor,
                 operation=body.operation,
                 ended_by=ended_by,
-                moved_to=moved_to,
+                moved_to=closing.to if isinstance(closing, Closed) else None,
+                end_commit=closing.commit if closing else None,
+                end_author=closing.author if closing else None,
                 closed_frames=_partial(partial, event.valid_from, end),
+                commit=event.commit,
+                author=event.author,
             )
         )
     return tuple(result)
 
 
+def _yielding(observed: Sequence[Seen]) -> Iterator[Seen]:
+    """What a first scan saw is dropped where the history has the same bytes, else it is moved
+    behind what the history says of the time before that scan."""
+    commits = [(e.valid_from, place) for e, place, _, _ in observed if e.basis == COMMIT]
+    told = {event.revision for event, _, _, _ in observed if event.basis == COMMIT}
+    for item in observed:
+        event, place, change, body = item
+        if event.basis != FIRST or not commits:
+            yield item
+        elif event.revision not in told:
+            last, behind = max((c for c in commits if c[0] <= body.at), default=(None, place))
+            is_moved = last is not None and event.valid_from <= last
+            moved = replace(event, valid_from=last or event.valid_from)
+            yield (moved, (*behind, 1), change, body) if is_moved else item
+
+
 def _end(
-    seen: Sequence[tuple[Observed, tuple[int, int], ChangeId, Change]],
+    seen: Sequence[Seen],
     index: int,
-    start: tuple[Instant, tuple[int, int]],
-    closes: Sequence[tuple[Closed, tuple[int, int]]],
-) -> tuple[Instant | None, str | None, PageId | None]:
+    start: tuple[Instant, Place],
+    closes: Sequence[tuple[Closed, Place]],
+) -> tuple[Instant | None, str | None, Observed | Closed | None]:
+    """When, why and by what an observation ends."""
     later = [(event.valid_to, place, event) for event, place in closes]
     ends = sorted((at, place, event) for at, place, event in later if (at, place) > start)
-    successor = seen[index + 1][0].valid_from if index + 1 < len(seen) else None
-    if ends and (successor is None or ends[0][0] <= successor):
-        return ends[0][0], ends[0][2].reason, ends[0][2].to
-    return successor, None if successor is None else "changed", None
+    successor = seen[index + 1][0] if index + 1 < len(seen) else None
+    if ends and (successor is None or ends[0][0] <= successor.valid_from):
+        return ends[0][0], ends[0][2].reason, ends[0][2]
+    return (None, None, None) if successor is None else (successor.valid_from, "changed", successor)
 
 
 def _partial(
@@ -377,44 +412,3 @@ def authored_spans(
             AuthoredSpan(step.revision, start, max(start, min(limits)) if limits else None)
         )
     return tuple(spans)
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeState:
-    """What the set of a scope's changes says."""
-
-    namespace: Namespace
-    changes: tuple[tuple[ChangeId, Change], ...]
-    latest: tuple[ChangeId, ...]
-    incomplete: bool
-    title: str
-    roots: Mapping[RootId, RootAdded]
-    access: Access
-    accepted: tuple[SecretAccepted, ...] = ()
-
-
-def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
-    """The state of a scope; its title is the namespace until one is given. Where the changes are
-    not all (one cannot be read), nobody but the owner has access."""
-    order, incomplete = in_order(changes)
-    title = str(namespace)
-    roots: dict[RootId, RootAdded] = {}
-    accepted: list[SecretAccepted] = []
-    for _, body in order:
-        for event in body.events:
-            if isinstance(event, ScopeTitled):
-                title = event.title
-            elif isinstance(event, RootAdded):
-                roots[event.root_id] = event
-            elif isinstance(event, SecretAccepted):
-                accepted.append(event)
-    return ScopeState(
-        namespace,
-        tuple(order),
-        latest(changes),
-        incomplete,
-        title,
-        roots,
-        access(changes) if is_whole else OWNER_ONLY,
-        tuple(accepted),
-    )

@@ -9,8 +9,9 @@ from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.fold import fold_page, fold_scope
+from pcpfs.store.fold import fold_page
 from pcpfs.store.projection import page_rows, scope_rows
+from pcpfs.store.scope_fold import fold_scope
 from pcpfs.store.workshop import Workshop, bodies
 
 

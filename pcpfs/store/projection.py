@@ -18,7 +18,6 @@ from pcpfs.model.pages import Payload, Revision
 from pcpfs.store.fold import (
     Observation,
     PageState,
-    ScopeState,
     authored_spans,
     equal_heads,
     runs,
@@ -39,6 +38,7 @@ from pcpfs.store.rows import (
     ScopeRows,
     SpanRow,
 )
+from pcpfs.store.scope_fold import ScopeState
 
 
 class Bodies(NamedTuple):
@@ -78,6 +78,7 @@ def scope_rows(state: ScopeState) -> ScopeRows:
             root.fingerprint,
             _json(root.include),
             root.max_bytes,
+            _json(state.walked[root.root_id].to_json()) if root.root_id in state.walked else None,
         )
         for root in state.roots.values()
     )
@@ -303,6 +304,10 @@ def _observed_row(page: PageId, ordinal: int, seen: Observation) -> SpanRow:
         adapter=seen.adapter,
         ended_by=seen.ended_by,
         moved_to=seen.moved_to,
+        commit_id=seen.commit,
+        author=seen.author,
+        end_commit=seen.end_commit,
+        end_author=seen.end_author,
     )
 
 

@@ -52,7 +52,9 @@ class RevisionRow(NamedTuple):
 
 
 class SpanRow(NamedTuple):
-    """One interval over which a revision of a page held; `ordinal` counts within the page."""
+    """One interval over which a revision of a page held; `ordinal` counts within the page. What
+    the source's history says has the commit and author of its beginning and, if they are known,
+    of its end."""
 
     page_id: str
     ordinal: int
@@ -67,6 +69,10 @@ class SpanRow(NamedTuple):
     adapter: str | None
     ended_by: str | None
     moved_to: str | None
+    commit_id: str | None = None
+    author: str | None = None
+    end_commit: str | None = None
+    end_author: str | None = None
 
 
 class FrameRow(NamedTuple):
@@ -228,6 +234,8 @@ class AcceptedRow(NamedTuple):
 
 
 class RootRow(NamedTuple):
+    """A source tree; `walked` says in JSON how far its history is recorded, if that was wanted."""
+
     root_id: str
     scope: str
     name: str
@@ -236,6 +244,7 @@ class RootRow(NamedTuple):
     fingerprint: str
     include: str
     max_bytes: int
+    walked: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

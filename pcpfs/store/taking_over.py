@@ -8,17 +8,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.errors import Conflict, Corrupt, NotFound
-from pcpfs.model.changes import Change, Observed, RootAdded
+from pcpfs.model.changes import Change, Observed
 from pcpfs.model.events import EventLine
 from pcpfs.model.frames import Extraction
 from pcpfs.model.grants import ScopeLinked
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Revision
+from pcpfs.model.roots import RootAdded
 from pcpfs.store import layout
 from pcpfs.store.event_segments import Segment
-from pcpfs.store.fold import ScopeState, fold_scope
 from pcpfs.store.foreign_files import Files
+from pcpfs.store.scope_fold import ScopeState, fold_scope
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 

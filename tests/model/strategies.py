@@ -18,7 +18,6 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
-    RootAdded,
     ScopeTitled,
     UnknownEvent,
     Unlinked,
@@ -38,6 +37,7 @@ from pcpfs.model.ids import (
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revision
+from pcpfs.model.roots import RootAdded, Walked
 
 EARLIEST = Instant.read("0001-01-01").microseconds
 LATEST = Instant.read("9999-12-31T23:59:59.999999Z").microseconds
@@ -85,11 +85,29 @@ relations = st.builds(
 )
 known_events = st.one_of(
     st.builds(RevisionWritten, revisions, several(revisions)),
-    st.builds(Observed, revisions, instants, words, words),
+    st.builds(Observed, revisions, instants, words, words, st.none() | words, st.none() | words),
     st.builds(
-        Closed, revisions, instants, words, st.none() | several(frame_ids), st.none() | pages
+        Closed,
+        revisions,
+        instants,
+        words,
+        st.none() | several(frame_ids),
+        st.none() | pages,
+        st.none() | words,
+        st.none() | words,
     ),
-    st.builds(Retracted, several(change_ids)),
+    st.builds(Retracted, several(change_ids), several(words)),
+    st.builds(
+        Walked,
+        roots,
+        st.none() | words,
+        st.none() | words,
+        st.none() | words,
+        st.none() | instants,
+        texts,
+        st.none() | instants,
+        st.booleans(),
+    ),
     st.builds(LifecycleSet, st.sampled_from(["active", "archived", "tombstoned"]), texts),
     st.builds(Named, words),
     st.builds(Linked, relations),

@@ -21,7 +21,6 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
-    RootAdded,
     ScopeTitled,
     UnknownEvent,
     Unlinked,
@@ -41,6 +40,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.retention import RetentionSet
+from pcpfs.model.roots import RootAdded, Walked
 from pcpfs.model.secrets import SecretAccepted
 from tests.model.strategies import changes
 
@@ -62,6 +62,8 @@ RELATION = Relation(
     Digest("sha256:" + "b" * 64),
 )
 
+ROOT = RootId("root_" + "0" * 26)
+
 GOLDEN: dict[str, tuple[Event, str]] = {
     "revision": (
         RevisionWritten(REVISION, (REVISION,)),
@@ -71,6 +73,11 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         Observed(REVISION, AT, "mtime", "python-1"),
         f'{{"adapter":"python-1","basis":"mtime","revision":"{REVISION}","type":"observed",'
         '"valid_from":"2026-03-01T12:00:00.5Z"}',
+    ),
+    "observed in a commit": (
+        Observed(REVISION, AT, "commit", "python-1", "ab" * 20, "Ada <a@x>"),
+        f'{{"adapter":"python-1","author":"Ada <a@x>","basis":"commit","commit":"{"ab" * 20}",'
+        f'"revision":"{REVISION}","type":"observed","valid_from":"2026-03-01T12:00:00.5Z"}}',
     ),
     "closed": (
         Closed(REVISION, AT, "moved", None, PAGE),
@@ -85,6 +92,18 @@ GOLDEN: dict[str, tuple[Event, str]] = {
     "retracted": (
         Retracted((ChangeId("chg_" + "c" * 32),)),
         f'{{"changes":["chg_{"c" * 32}"],"type":"retracted"}}',
+    ),
+    "retracted commits": (
+        Retracted(commits=("ab" * 20,)),
+        f'{{"changes":[],"commits":["{"ab" * 20}"],"type":"retracted"}}',
+    ),
+    "walked": (
+        Walked(
+            RootId("root_" + "0" * 26), "refs/heads/main", "ab" * 20, "cd" * 20, AT, "since", AT
+        ),
+        f'{{"all_branches":false,"branch":"refs/heads/main","cut":"since",'
+        f'"root_id":"root_{"0" * 26}","since":"2026-03-01T12:00:00.5Z","start":"{"cd" * 20}",'
+        f'"start_at":"2026-03-01T12:00:00.5Z","tip":"{"ab" * 20}","type":"walked"}}',
     ),
     "lifecycle": (
         LifecycleSet("tombstoned", "é"),
@@ -105,7 +124,7 @@ GOLDEN: dict[str, tuple[Event, str]] = {
     "noted": (Noted({"opened": ["f"]}), '{"note":{"opened":["f"]},"type":"noted"}'),
     "titled": (ScopeTitled("Formal Math"), '{"title":"Formal Math","type":"titled"}'),
     "root": (
-        RootAdded(RootId("root_" + "0" * 26), "app", "git", CLONE, "ff00", ("*.py",), 5),
+        RootAdded(ROOT, "app", "git", CLONE, "ff00", ("*.py",), 5),
         f'{{"fingerprint":"ff00","include":["*.py"],"kind":"git","max_bytes":5,"name":"app",'
         f'"observer":"{CLONE}","root_id":"root_{"0" * 26}","type":"root"}}',
     ),

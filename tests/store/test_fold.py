@@ -12,18 +12,18 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
-    RootAdded,
     ScopeTitled,
     UnknownEvent,
     Unlinked,
 )
 from pcpfs.model.ids import RelationId, RootId
 from pcpfs.model.pages import Facets
+from pcpfs.model.roots import RootAdded
 from pcpfs.store.fold import (
     equal_heads,
-    fold_scope,
     latest,
 )
+from pcpfs.store.scope_fold import fold_scope
 from tests.store.folding import (
     ANNA,
     CLONE,
