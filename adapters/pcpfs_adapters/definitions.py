@@ -21,7 +21,8 @@ class Span(NamedTuple):
     """Where a definition lies, in offsets of the UTF-8; kind "" only qualifies its members.
 
     `is_local` says that right inside a function it is of no interest outside it: a value, or what
-    looks like the declaration of a function.
+    looks like the declaration of a function. With kind "" it is a block of statements, inside which
+    such are of no interest either.
     """
 
     kind: str
@@ -62,7 +63,7 @@ def nested(spans: Iterable[Span], method_holders: Collection[str] = TYPES) -> It
         while around and not _holds(around[-1].span, span):
             around.pop()
         outer = around[-1] if around else None
-        if outer and outer.kind in CALLABLES and span.is_local:
+        if outer and span.is_local and _is_code(outer):
             continue
         around.append(_placed(number, span, outer, method_holders))
         yield around[-1]
@@ -87,11 +88,16 @@ def symbols(
 def _placed(number: int, span: Span, outer: Placed | None, holders: Collection[str]) -> Placed:
     if outer is None:
         return Placed(number, span, span.kind, span.path, 1)
-    is_method = span.kind == "function" and (outer.kind in holders or not outer.kind)
+    is_member = outer.kind in holders or not (outer.kind or _is_code(outer))
+    is_method = span.kind == "function" and is_member
     kind = "method" if is_method else span.kind
     # Too deep to be shown: longer names would only cost memory.
     qualified = outer.qualified if outer.depth >= MAX_DEPTH else outer.qualified + span.path
     return Placed(number, span, kind, qualified, outer.depth + 1)
+
+
+def _is_code(outer: Placed) -> bool:
+    return outer.kind in CALLABLES or (not outer.kind and outer.span.is_local)
 
 
 def _place(numbered: tuple[int, Span]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pcpfs_adapters.definitions import MAX_DEPTH, Span
 from pcpfs_adapters.grammar import Captures, Grammar, Settings
-from pcpfs_adapters.kinds import KINDS, LOCAL
+from pcpfs_adapters.kinds import CALLABLES, KINDS, LOCAL
 from pcpfs_adapters.language import Language
 from pcpfs_adapters.source_text import SourceText
 
@@ -56,7 +56,9 @@ class Finder:
             pattern, captures = best[key]
             kind, node = _captured(captures)
             path = self._path(settings[pattern], captures)
-            if path:
+            if not path and (kind in CALLABLES or "block" in captures):
+                yield Definition(Span("", (), *node.byte_range, True), node, node, (0, 0), None)
+            elif path:
                 is_deep = depth.of(node) > MAX_DEPTH
                 yield self._definition(kind, path, node, captures, is_deep=is_deep)
 
@@ -92,12 +94,19 @@ class Finder:
         fixed = settings.get("name") if settings else None
         if fixed is not None:
             return (fixed,)
-        parts = self._parts(captures["name"][0]) if "name" in captures else ()
+        parts = self._named(captures["name"][0]) if "name" in captures else ()
         prefix = settings.get("prefix") if settings else None
         return (*parts[:-1], prefix + parts[-1]) if prefix and parts else parts
 
     def _parts(self, node: Node) -> tuple[str, ...]:
         return self.language.name_parts(self._text(node))
+
+    def _named(self, node: Node) -> tuple[str, ...]:
+        """What is noise around a name (`window.`) is a name if it stands alone."""
+        text = self._text(node)
+        if self.language.nameless and re.fullmatch(self.language.nameless, text):
+            return ()
+        return self.language.name_parts(text) or ((text,) if text.split() == [text] else ())
 
     def _text(self, node: Node) -> str:
         return self.text.text(node.start_byte, node.end_byte)
@@ -168,4 +177,4 @@ def _captured(captures: Captures) -> tuple[str, Node]:
     for capture, nodes in captures.items():
         if capture in KINDS:
             return capture, nodes[0]
-    return "", captures["container"][0]
+    return "", captures["container" if "container" in captures else "block"][0]

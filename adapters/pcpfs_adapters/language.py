@@ -17,10 +17,12 @@ To add a language, add a file. Its members:
   they come before it, and are never part of a signature. `attribute_holders` are node types of
   leading children that may hold some;
 - `separators`: what parts a qualified name besides `.`; `noise`: a pattern taken out of it first;
+  `nameless`: a pattern of names that define nothing (`_`);
 - `constants`: a pattern of variable names that are constants; `method_holders`: further kinds whose
   functions are methods;
 - `query`: patterns, the first that captures a `@name` wins. A capture named after a kind is a
-  definition; `@container` only gives its members a qualified name; `@name`, `@scope` (what the
+  definition; `@container` only gives its members a qualified name, `@block` hides values as a
+  function does (statements outside of any function); `@name`, `@scope` (what the
   name is qualified with), `@body` (ends the signature), `@prototype` (none right inside a
   function, where grammars take variables for declarations). Settings: `prefix` of the name, a fixed
   `name`, `require` (the text of `@keyword`);
@@ -63,6 +65,7 @@ class Language:
     attribute_holders: tuple[str, ...] = ()
     separators: tuple[str, ...] = ()
     noise: str = ""
+    nameless: str = ""
     constants: str = ""
     method_holders: tuple[str, ...] = ()
     example: str = ""

@@ -14,9 +14,7 @@ PROGRAM = "s = 'größe 𝄞'\ndef größe(x):\n    '''Höhe.'''\n    return x\n
 
 
 def extracted(source: bytes) -> Extraction:
-    adapter = builtin().by_tag("python-1")
-    assert adapter is not None
-    return adapter.extract(source)
+    return builtin().for_source("a.py", b"").extract(source)
 
 
 def texts(source: bytes, codec: str) -> list[str]:

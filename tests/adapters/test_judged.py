@@ -1,0 +1,60 @@
+"""Faults that the comparison with universal-ctags showed: `python -m benchmarks.accuracy`."""
+
+from __future__ import annotations
+
+import pytest
+from pcpfs_adapters.installed import builtin
+
+BLOCKS = """\
+for a in b:
+    looped = 1
+with a:
+    guarded = 1
+if a:
+    pass
+elif b:
+    other = 1
+try:
+    pass
+except E:
+    failed = 1
+else:
+    fine = 1
+finally:
+    always = 1
+class C:
+    if a:
+        attribute = 1
+def f():
+    with a:
+        local = 1
+"""
+
+SEEN = [
+    ("a.py", BLOCKS, "looped guarded other failed fine always C f"),
+    # A blank name names nothing, and what is in such a function is as local as in any.
+    ("a.go", "var _ I = T{}\nconst (\n\t_ = iota\n\tA\n)\nfunc _() { var x int }\n", "A"),
+    # The methods of an interface are symbols; of an interface without a name they are no one's.
+    ("a.go", "type I interface{ M() }\nfunc f(a any) { a.(interface{ N() }).N() }\n", "I I.M f"),
+    ("a.go", "type A = interface{ M() }\nvar v interface{ N() }\n", "A A.M v"),
+    # What is noise before a name can be a name.
+    ("a.ts", "export function window<T>() {}\nclass A { self() {} }\n", "window A A.self"),
+    ("a.js", "window.f = function () {};\nfunction exports() {}\n", "f exports"),
+    ("a.js", "class A { [Symbol.iterator]() {} }\n", "A A.[Symbol.iterator]"),
+    ("a.ts", "interface I { new (x: string): I }\nlet w: { new (u: string): W };\n", "I I.new w"),
+    # A method of an anonymous class is none of the class around it.
+    ("A.java", "class A { static { f(new B<T>() { void g() {} }); } }", "A A.B.g"),
+    ("A.java", "class A { Map.Entry<K> e = new Map.Entry<K>() { K g() {} }; }", "A A.Map.Entry.g"),
+    ("a.c", "static const u8 s[2][3] = {};\nextern char *a[2];\n", "s a"),
+    # A file that is included in the body of a function.
+    ("a.h", "if (n) {\n  int x = 1;\n}\n{\n  int y;\n}\nint z;\n", "z"),
+    ("a.c", "#ifdef A\nwhile (n) { int x; }\n#endif\nint f(void);\n", "f"),
+    # The keyword after a macro that the grammar takes for a type.
+    ("a.h", "EXPORT\nextern struct s t;\n", "t"),
+]
+
+
+@pytest.mark.parametrize(("path", "source", "names"), SEEN)
+def test_what_is_a_definition(path: str, source: str, names: str) -> None:
+    found = builtin().for_source(path, source.encode()).extract(source.encode())
+    assert [symbol.qualified_name for symbol in found.symbols] == names.split()
