@@ -27,7 +27,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.retention import RetentionSet
 from pcpfs.model.roots import RootAdded, Walked
-from pcpfs.model.secrets import SecretAccepted
+from pcpfs.model.secrets import SecretAccepted, SecretRefused
 
 JsonObject = Mapping[str, Any]
 
@@ -318,6 +318,7 @@ KnownEvent = (
     | Revoked
     | VisibilitySet
     | SecretAccepted
+    | SecretRefused
     | RetentionSet
     | ScopeLinked
     | ScopeUnlinked
@@ -343,6 +344,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Revoked,
         VisibilitySet,
         SecretAccepted,
+        SecretRefused,
         RetentionSet,
         ScopeLinked,
         ScopeUnlinked,

@@ -114,6 +114,21 @@ class SecretAccepted:
         return cls(str(value["kind"]), str(value["salt"]), str(value["digest"]))
 
 
+@dataclass(frozen=True, slots=True)
+class SecretRefused:
+    """The acceptance with this salt holds no more, whenever it was given."""
+
+    type: ClassVar[str] = "unaccepted"
+    salt: str
+
+    def to_json(self) -> dict[str, object]:
+        return {"salt": self.salt}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(str(value["salt"]))
+
+
 def _salted(salt: str, text: str) -> str:
     return hashlib.sha256(f"{salt}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -137,14 +138,25 @@ class Roots:
         return self._store.disposable / f"stat-{root.root_id}"
 
     def cache(self, root: Root) -> StatCache:
-        """What is remembered of the files of a root; empty where that is lost."""
+        """What is remembered of the files of a root; empty where that is lost, or where a secret
+        that was accepted is one again, so that files must be looked through anew."""
         try:
-            return StatCache.from_bytes(Disk().read(self.cache_file(root)))
+            stamp, raw = self._stamp(root), Disk().read(self.cache_file(root))
+            return StatCache.from_bytes(raw.removeprefix(stamp) if raw.startswith(stamp) else b"")
         except (FileNotFoundError, PcpfsError):
             return StatCache()
 
     def keep_cache(self, root: Root, cache: StatCache) -> None:
-        cache.save(lambda raw: self._store.disk.write_volatile(self.cache_file(root), raw))
+        stamp, file = self._stamp(root), self.cache_file(root)
+        cache.save(lambda raw: self._store.disk.write_volatile(file, stamp + raw))
+
+    def _stamp(self, root: Root) -> bytes:
+        """What was taken back of the secrets that were accepted in the scope; mostly nothing."""
+        taken_back = self._store.catalog.query(
+            "SELECT salt FROM accepted WHERE scope = ? AND is_over ORDER BY salt", (root.namespace,)
+        )
+        salts = "".join(f"{salt}\n" for (salt,) in taken_back)
+        return hashlib.sha256(salts.encode()).digest() if salts else b""
 
     def counts(self, root_id: str) -> tuple[int, int]:
         """How many files and symbols of a root hold now, whoever observes it."""

@@ -40,7 +40,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "14"
+CATALOG_VERSION = "15"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 

@@ -20,7 +20,8 @@ from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.store.catalog import decode_list
-from pcpfs.store.foreign_files import Archive, Files, Folder, open_files
+from pcpfs.store.foreign_files import Archive, Folder, open_files
+from pcpfs.store.secrets import refuse_secrets
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.taking_over import TakingOver, refuse_unknown
@@ -86,29 +87,42 @@ def _export(session: Session, scopes: Sequence[str], folder: Path, named: Path) 
     with Store.init(
         folder, owner=ours.owner, clock=ours.clock, entropy=ours.entropy, disk=ours.disk
     ) as new:
-        made = _take_over(new, session.principal, Folder(ours.path), scopes)
+        taking = TakingOver(new, Folder(ours.path), scopes, trusted=True)
+        made = _take_over(new, session.principal, taking, scopes)
     return ExportReport(str(named), tuple(scopes), made.pages, made.events)
 
 
-def import_store(session: Session, source: Path, scopes: Sequence[str] = ()) -> ImportReport:
+def import_store(
+    session: Session, source: Path, scopes: Sequence[str] = (), *, allow_secret: bool = False
+) -> ImportReport:
     """Take over a store, or some scopes of it. Only the owner may: others' files come in as they
-    are. Nothing is taken if anything is not what its name says (Corrupt), or if a page is known
-    here in another scope (Conflict)."""
+    are. Nothing is taken if anything is not what its name says (Corrupt), if a page is known here
+    in another scope (Conflict), or if anything new holds a secret that was not accepted here
+    (SecretFound): what the other side accepted does not count. With `allow_secret` it is accepted.
+    """
     if session.principal != session.store.owner:
         raise NotPermitted(f"only {session.store.owner} may import a store")
     files = open_files(source)
     try:
         wanted = [str(Namespace.given(scope)) for scope in scopes]
-        return _take_over(session.store, session.principal, files, wanted)
+        taking = TakingOver(session.store, files, wanted)
+        return _take_over(session.store, session.principal, taking, wanted, allow_secret)
     finally:
         if isinstance(files, Archive):
             files.close()
 
 
-def _take_over(store: Store, actor: Principal, files: Files, scopes: Sequence[str]) -> ImportReport:
-    taking = TakingOver(store, files, scopes)
+def _take_over(
+    store: Store,
+    actor: Principal,
+    taking: TakingOver,
+    scopes: Sequence[str],
+    allow_secret: bool = False,
+) -> ImportReport:
     refuse_unknown(scopes, taking.scopes)
     taking.check()
+    if not allow_secret:
+        refuse_secrets(taking.looking.findings)
     with store.writing("import", actor) as transaction:
         taking.into(transaction)
         taken = taking.taken

@@ -7,7 +7,7 @@ revised the page here that is its head, else there are two heads, which the repo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pcpfs.errors import PcpfsError, UsageError
 from pcpfs.model.ids import Digest, PageId, RevisionId
@@ -42,6 +42,7 @@ class _Taking:
 
     session: Session
     scope: str | None
+    allow_secret: bool = False
     scopes: set[str] = field(default_factory=set)
     pages: dict[PageId, FoundPage] = field(default_factory=dict)
     names: dict[str, set[PageId]] = field(default_factory=dict)
@@ -89,11 +90,11 @@ class _Taking:
             self.names.setdefault(name.casefold(), set()).add(page)
 
     def _put(self, page: PageId, found: FoundPage, scope: str) -> None:
-        session = self.session
+        session, draft = self.session, replace(found.draft, allow_secret=self.allow_secret)
         row = session.reader(NOW).catalog.page(page)
         if row is None:
             key = f"import:{found.key}"
-            session.write(scope, found.draft, path=found.path, key=key)
+            session.write(scope, draft, path=found.path, key=key)
             self.count("created")
             return
         digest = Digest.of(found.draft.payload or b"")
@@ -107,9 +108,9 @@ class _Taking:
             return
         base = self._last_imported(page, [RevisionId(revision) for revision, _ in known])
         if base in decode_list(row.heads):
-            session.revise(page, found.draft, expect=[base])
+            session.revise(page, draft, expect=[base])
         else:
-            session.revise(page, found.draft, branch=base)
+            session.revise(page, draft, branch=base)
             self.conflicts.append((page, found.path))
         self.count("revised")
 
@@ -141,9 +142,16 @@ class _Taking:
                     self.count("links")
 
 
-def take_in(session: Session, found: Iterable[Found], scope: str | None = None) -> Imported:
-    """Bring in all that was found; what cannot be is named, and the rest is in."""
-    taking = _Taking(session, scope)
+def take_in(
+    session: Session,
+    found: Iterable[Found],
+    scope: str | None = None,
+    *,
+    allow_secret: bool = False,
+) -> Imported:
+    """Bring in all that was found; what cannot be (a page with a secret, unless that is allowed)
+    is named, and the rest is in."""
+    taking = _Taking(session, scope, allow_secret)
     for one in found:
         taking.take(one)
     taking.link()

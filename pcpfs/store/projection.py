@@ -38,7 +38,7 @@ from pcpfs.store.rows import (
     ScopeRows,
     SpanRow,
 )
-from pcpfs.store.scope_fold import ScopeState
+from pcpfs.store.scope_fold import Acceptance, ScopeState
 
 
 class Bodies(NamedTuple):
@@ -84,9 +84,16 @@ def scope_rows(state: ScopeState) -> ScopeRows:
     )
     permits = sorted(state.access.permits)
     access = tuple(AccessRow(who, what, state.namespace) for who, what in permits)
-    accepted = tuple(AcceptedRow(state.namespace, e.salt, e.kind, e.digest) for e in state.accepted)
+    accepted = tuple(_accepted_row(state.namespace, one) for one in state.accepted)
     links = tuple(LinkRow(target, state.namespace) for target in sorted(state.access.links))
     return ScopeRows(row, roots, tuple(_change_rows(None, state)), access, accepted, links)
+
+
+def _accepted_row(namespace: str, one: Acceptance) -> AcceptedRow:
+    at, actor, secret = one.at.microseconds, str(one.actor), one.secret
+    return AcceptedRow(
+        namespace, secret.salt, secret.kind, secret.digest, at, actor, int(one.is_over)
+    )
 
 
 def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:

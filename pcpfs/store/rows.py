@@ -225,12 +225,15 @@ class LinkRow(NamedTuple):
 
 
 class AcceptedRow(NamedTuple):
-    """A secret that was accepted in a scope, salted."""
+    """A secret that was accepted in a scope, salted; `is_over` if that was taken back."""
 
     scope: str
     salt: str
     kind: str
     digest: str
+    at: int
+    actor: str
+    is_over: int
 
 
 class RootRow(NamedTuple):

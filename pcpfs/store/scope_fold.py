@@ -7,11 +7,23 @@ from dataclasses import dataclass
 
 from pcpfs.model.changes import Change, ScopeTitled
 from pcpfs.model.ids import ChangeId, RootId
+from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
+from pcpfs.model.pages import Principal
 from pcpfs.model.roots import RootAdded, Walked
-from pcpfs.model.secrets import SecretAccepted
+from pcpfs.model.secrets import SecretAccepted, SecretRefused
 from pcpfs.store.fold import Changes, in_order, latest
 from pcpfs.store.grants import OWNER_ONLY, Access, access
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A secret that somebody accepted in a scope; `is_over` if anybody took that back."""
+
+    secret: SecretAccepted
+    at: Instant
+    actor: Principal
+    is_over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,7 @@ class ScopeState:
     roots: Mapping[RootId, RootAdded]
     walked: Mapping[RootId, Walked]
     access: Access
-    accepted: tuple[SecretAccepted, ...] = ()
+    accepted: tuple[Acceptance, ...] = ()
 
 
 def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
@@ -36,7 +48,8 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
     title = str(namespace)
     roots: dict[RootId, RootAdded] = {}
     walked: dict[RootId, Walked] = {}
-    accepted: list[SecretAccepted] = []
+    accepted: list[tuple[SecretAccepted, Change]] = []
+    refused: set[str] = set()
     for _, body in order:
         for event in body.events:
             if isinstance(event, ScopeTitled):
@@ -46,7 +59,9 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
             elif isinstance(event, Walked):
                 walked[event.root_id] = event
             elif isinstance(event, SecretAccepted):
-                accepted.append(event)
+                accepted.append((event, body))
+            elif isinstance(event, SecretRefused):
+                refused.add(event.salt)
     return ScopeState(
         namespace,
         tuple(order),
@@ -56,5 +71,5 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
         roots,
         walked,
         access(changes) if is_whole else OWNER_ONLY,
-        tuple(accepted),
+        tuple(Acceptance(e, b.at, b.actor, e.salt in refused) for e, b in accepted),
     )

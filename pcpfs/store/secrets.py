@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pcpfs.errors import SecretFound
 from pcpfs.model.changes import Noted
 from pcpfs.model.names import Namespace
-from pcpfs.model.requests import Draft
+from pcpfs.model.requests import MOST_RESULTS, Draft
 from pcpfs.model.secrets import PASSWORD, SecretAccepted, is_placeholder, place_of, secrets_in
 from pcpfs.ports import Entropy
 from pcpfs.store.catalog import Catalog
@@ -46,7 +46,8 @@ class AllowList:
     @classmethod
     def of(cls, catalog: Catalog, namespace: Namespace) -> AllowList:
         rows = catalog.query(
-            "SELECT kind, salt, digest FROM accepted WHERE scope = ? ORDER BY 2", (namespace,)
+            "SELECT kind, salt, digest FROM accepted WHERE scope = ? AND NOT is_over ORDER BY 2",
+            (namespace,),
         )
         return cls(SecretAccepted(*row) for row in rows)
 
@@ -91,13 +92,13 @@ def texts_of(draft: Draft, path: str | None = None) -> Iterator[tuple[str, str]]
 
 
 def refuse_secrets(findings: Iterable[Finding]) -> None:
-    """SecretFound if there is any."""
+    """SecretFound if there is any; it tells of so many of them as an answer holds."""
     found = list(findings)
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         raise SecretFound(
             f"refused: there is {found[0]}{more}; take it out, or keep it with --allow-secret",
-            findings=[finding.to_json() for finding in found],
+            findings=[finding.to_json() for finding in found[:MOST_RESULTS]],
         )
 
 

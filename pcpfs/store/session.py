@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         SuspectPage,
     )
     from pcpfs.model.pages import Facets, Principal
+    from pcpfs.store.accepted import AcceptedSecrets
     from pcpfs.store.bundles import Bundle
     from pcpfs.store.conflicts import ConflictView
     from pcpfs.store.erasing import Erasure
@@ -155,6 +156,13 @@ class Session:
             self.store, self.principal, page, why,
             cascade=cascade, proven=proven, override=override,
         )  # fmt: skip
+
+    @cached_property
+    def accepted(self) -> AcceptedSecrets:
+        """The secrets that were let in, and taking that back."""
+        from pcpfs.store.accepted import AcceptedSecrets  # noqa: PLC0415 (see the top)
+
+        return AcceptedSecrets(self.store, self.authority)
 
     def retain(
         self, scope: str, *, hold_until: Instant | None = None, keep_days: int | None = None

@@ -8,18 +8,19 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.errors import Conflict, Corrupt, NotFound
-from pcpfs.model.changes import Change, Observed
+from pcpfs.model.changes import Change, Event, Observed
 from pcpfs.model.events import EventLine
 from pcpfs.model.frames import Extraction
 from pcpfs.model.grants import ScopeLinked
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Revision
-from pcpfs.model.roots import RootAdded
 from pcpfs.store import layout
 from pcpfs.store.event_segments import Segment
 from pcpfs.store.foreign_files import Files
+from pcpfs.store.import_secrets import Looking
 from pcpfs.store.scope_fold import ScopeState, fold_scope
+from pcpfs.store.secrets import allow
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
@@ -38,17 +39,22 @@ class Taken:
 
 
 class TakingOver:
-    """One import: the files of another store on their way into a transaction of this one."""
+    """One import: the files of another store on their way into a transaction of this one. The
+    secrets of one that is `trusted` are not looked for, and what it accepted is accepted here."""
 
-    def __init__(self, store: Store, files: Files, scopes: Collection[str]) -> None:
+    def __init__(
+        self, store: Store, files: Files, scopes: Collection[str], *, trusted: bool = False
+    ) -> None:
         self._store = store
         self._files = files
+        self._trusted = trusted
         self._pages: dict[Page, list[str]] = {}
         self._scopes: dict[Namespace, list[str]] = {}
         self._segments: dict[Namespace, list[str]] = {}
         self._known = set[str]()
         self._sort(files.paths(), scopes)
         self.taken = Taken()
+        self.looking = Looking(store.catalog)
 
     @property
     def scopes(self) -> tuple[Namespace, ...]:
@@ -60,6 +66,7 @@ class TakingOver:
         self._refuse_moved()
         for namespace in self.scopes:
             self._scope(transaction, namespace)
+            allow(self._store, transaction, namespace, self.looking.found.get(namespace, ()))
         event_pages = {page for ns in self._segments for page in self._events(transaction, ns)}
         own = [page for page in sorted(self._pages) if page[1] not in event_pages]
         for number, (namespace, page) in enumerate(own, 1):
@@ -68,13 +75,48 @@ class TakingOver:
                 transaction.flush()
 
     def check(self) -> None:
-        """Read everything once: Corrupt for what is not what its name says."""
+        """Read everything once: Corrupt for what is not what its name says. What is new here is
+        looked through."""
         for (namespace, page), paths in self._pages.items():
             for path in paths:
-                self._checked(namespace, page, path)
+                raw, body = self._checked(namespace, page, path)
+                if self._is_new(namespace, page, path):
+                    self._look(namespace, page, raw, body)
         for namespace, paths in self._segments.items():
             for path in paths:
-                self._segment(namespace, path)
+                for placed in self._segment(namespace, path).lines:
+                    if self._is_new(namespace, placed.line.revision.page, path):
+                        self._look_at_event(namespace, placed.line)
+        for namespace in self._scopes:
+            if not self._trusted:
+                self._look_at_scope(namespace)
+
+    def _is_new(self, namespace: Namespace, page: PageId, path: str) -> bool:
+        is_known = self._is_here(path) or self._receipt(namespace, page)
+        return not (self._trusted or is_known)
+
+    def _look(
+        self, namespace: Namespace, page: PageId, raw: bytes, body: Revision | Change
+    ) -> None:
+        self.looking.document(namespace, page, raw)
+        if isinstance(body, Revision) and body.payload is not None:
+            content = self._content(namespace, body.payload)
+            is_source = body.created_at is None
+            self.looking.payload(namespace, page, content, is_source=is_source)
+
+    def _look_at_scope(self, namespace: Namespace) -> None:
+        state = self._scope_state(namespace)
+        roots = (text for root in state.roots.values() for text in (root.name, *root.include))
+        for text in (state.title, *roots):
+            self.looking.text(namespace, f"scope {namespace}", text)
+
+    def _look_at_event(self, namespace: Namespace, line: EventLine) -> None:
+        page, payload, content = line.revision.page, line.revision.payload, line.content
+        self.looking.document(namespace, page, line.revision.encode())
+        if content is None and payload is not None:
+            content = self._content(namespace, payload)
+        if content is not None:
+            self.looking.payload(namespace, page, content, is_source=False)
 
     def _sort(self, paths: Sequence[str], scopes: Collection[str]) -> None:
         self._known = set(paths)
@@ -107,13 +149,15 @@ class TakingOver:
         """Title and roots as the other side has them, and the links of a scope that is new here;
         who may do what is decided here."""
         state = self._scope_state(namespace)
+        more: list[Event] = []
         if transaction.ensure_scope(namespace, state.title):
-            links = [ScopeLinked(Namespace(target)) for target in sorted(state.access.links)]
-            transaction.scope_change(namespace, *links) if links else None
+            more += [ScopeLinked(Namespace(target)) for target in sorted(state.access.links)]
+        if self._trusted:
+            more += [one.secret for one in state.accepted if not one.is_over]
         known = {row.root_id for row in self._store.catalog.roots()}
-        roots: list[RootAdded] = [r for i, r in state.roots.items() if i not in known]
-        if roots:
-            transaction.scope_change(namespace, *roots)
+        more += [root for ident, root in state.roots.items() if ident not in known]
+        if more:
+            transaction.scope_change(namespace, *more)
 
     def _scope_state(self, namespace: Namespace) -> ScopeState:
         changes: dict[ChangeId, Change] = {}
@@ -205,16 +249,19 @@ class TakingOver:
         return raw, body
 
     def _payload(self, transaction: Transaction, namespace: Namespace, payload: Payload) -> None:
+        if not self._is_here(layout.payload_file(namespace, payload.ref)):
+            transaction.payload(namespace, self._content(namespace, payload))
+            self.taken.files += 1
+
+    def _content(self, namespace: Namespace, payload: Payload) -> bytes:
+        """The bytes that the other side has under this name."""
         path = layout.payload_file(namespace, payload.ref)
-        if self._is_here(path):
-            return
         if path not in self._known:
             raise Corrupt(f"{path} is named by a revision and missing", path=path)
         raw = self._files.read(path)
         if hashlib.sha256(raw).hexdigest() != payload.ref.hex or len(raw) != payload.size:
             raise _not_its_name(path)
-        transaction.payload(namespace, raw)
-        self.taken.files += 1
+        return raw
 
     def _frames(
         self, transaction: Transaction, namespace: Namespace, page: PageId, change: Change

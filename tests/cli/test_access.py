@@ -90,6 +90,32 @@ def test_a_secret_is_refused_with_its_place(shore: Terminal) -> None:
     assert shore.run(*words, "--allow-secret", stdin=f"use\n {TOKEN}\n".encode()).code == 0
 
 
+def test_what_was_let_in_is_listed_and_taken_back(shore: Terminal) -> None:
+    write(shore, "project:tides", f"use {TOKEN}\n".encode(), "--allow-secret")
+    (one,) = shore.run("secret", "list", "--json").json["accepted"]
+    assert (one["kind"], one["scope"]) == ("github-token", "project:tides")
+    assert one["accepted_id"][:12].encode() in shore.run("secret", "list").out
+    assert shore.run("secret", "revoke", one["accepted_id"][:8]).code == 0
+    assert b"no secret was accepted" in shore.run("secret", "list").out
+    words = ("write", "--scope", "project:tides", "-")
+    assert shore.run(*words, stdin=f"too {TOKEN}\n".encode()).code == 5
+    assert shore.run("secret", "revoke", one["accepted_id"]).code == 3
+
+
+def test_a_scope_is_linked_shown_and_searched(shore: Terminal, two: tuple[str, str]) -> None:
+    linking = ("scope", "set", "project:tides")
+    given = shore.run(*linking, "--link", "project:hidden", "--json").json
+    assert given["links"] == ["project:hidden"]
+    assert b"links to project:hidden" in shore.run("scope", "show", "project:tides").out
+    words = ("search", "water", "--scope", "project:tides", "--policy", "linked", "--json")
+    found = shore.run(*words).json
+    assert (found["policy"], len(found["results"])) == ("linked", 2)
+    assert shore.run(*linking, "--unlink", "project:hidden").code == 0
+    assert len(shore.run(*words).json["results"]) == 1
+    assert shore.run(*linking, "--unlink", "project:hidden").code == 3
+    assert shore.run("search", "water", "--policy", "linked").code == 2
+
+
 def test_a_source_with_a_secret_is_named_and_can_be_accepted(shore: Terminal) -> None:
     folder = shore.folder.parent / "book"
     folder.mkdir()

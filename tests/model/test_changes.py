@@ -41,7 +41,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.retention import RetentionSet
 from pcpfs.model.roots import RootAdded, Walked
-from pcpfs.model.secrets import SecretAccepted
+from pcpfs.model.secrets import SecretAccepted, SecretRefused
 from tests.model.strategies import changes
 
 PAGE = PageId("pg_" + "0" * 25 + "1")
@@ -140,6 +140,7 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         SecretAccepted("aws-key", "00ff", "ab" * 32),
         f'{{"digest":"{"ab" * 32}","kind":"aws-key","salt":"00ff","type":"accepted"}}',
     ),
+    "unaccepted": (SecretRefused("00ff"), '{"salt":"00ff","type":"unaccepted"}'),
     "retention": (
         RetentionSet(Instant.read("2030-01-01"), 365),
         '{"hold_until":"2030-01-01T00:00:00Z","keep_days":365,"type":"retention"}',

@@ -35,25 +35,33 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="store, chat, markdown or an importer that is installed; else what it looks like.",
 )
+@click.option(
+    "--allow-secret", is_flag=True, help="Take what holds a key, token or password all the same."
+)
 @click.argument("source", metavar="PATH")
-def command(call: Call, source: str, scope: str | None, form: str | None) -> None:
+def command(
+    call: Call, source: str, scope: str | None, form: str | None, allow_secret: bool
+) -> None:
     """Take in a store, or another format.
 
     From a store, ids are kept; doing it again changes nothing; pages on which the two differ get
-    two heads and are listed.
+    two heads and are listed. What holds a key, a token or a password is refused: a store as a
+    whole, of another format that page.
     """
     path = Path(source)
     importer = chosen(path, form)
     if importer is None:
         from pcpfs.store.exchange import import_store  # noqa: PLC0415 (help needs no store)
 
-        report = import_store(call.session, path, [scope] if scope else ())
+        report = import_store(
+            call.session, path, [scope] if scope else (), allow_secret=allow_secret
+        )
         call.answer(report, _store_lines(report))
         return
     from pcpfs.store.importing import take_in  # noqa: PLC0415 (help needs no store)
 
     call.store.commit_late()
-    done = take_in(call.session, importer.read(path), scope)
+    done = take_in(call.session, importer.read(path), scope, allow_secret=allow_secret)
     call.answer(done, _lines(done))
 
 

@@ -1,0 +1,3 @@
+"""Secrets that were accepted: which there are, and taking that back."""
+
+SECTION = "Store"
