@@ -17,13 +17,15 @@ from pcpfs.git.raw import Raw, Reader, entries, process_of
 from pcpfs.git.store import Git
 
 _REACHING = ("--objects", "--all", "--reflog", "--indexed-objects", "--ignore-missing")
+_LEFT_OUT = "--missing=allow-any"
 Remember = Callable[[tuple[str, ...]], None]
 
 
 def reachable(git: Git, more: Iterable[str] = ()) -> Mapping[str, str]:
     """All objects that refs, reflogs, indexes and work trees need, each with a path that it has
-    ("" where it has none)."""
-    out = process_of(git).run("rev-list", *_REACHING, *more, "--")
+    ("" where it has none), as far as they are at hand."""
+    left_out = [_LEFT_OUT] if git.is_partial() else []
+    out = process_of(git).run("rev-list", *_REACHING, *left_out, *more, "--")
     found: dict[str, str] = {}
     for line in out.decode("utf-8", "surrogateescape").splitlines():
         name, _, path = line.partition(" ")
@@ -101,7 +103,7 @@ def _gone(
     there: frozenset[str],
     old: frozenset[str],
 ) -> frozenset[str]:
-    is_whole = not (git.is_shallow() or git.get_config("extensions.partialClone"))
+    is_whole = not (git.is_shallow() or git.is_partial())
     here = there if is_whole else None
     ends = _Ends({name for name in loose_ends if name in old or name in doomed.blobs})
     names = frozenset(path.rsplit("/", 1)[-1].encode() for path in doomed.folders | doomed.files)
@@ -161,6 +163,8 @@ def _remove(
     dirty = {pack.stem: held for pack, held in _packs(git) if not gone.isdisjoint(held)}
     kept = sorted({name for held in dirty.values() for name in held} - gone)
     new = _packed(git, kept) if kept else ""
+    if new and git.is_partial():
+        disk.write(git.common_dir / "objects" / "pack" / f"{new}.promisor", b"")
     left = tuple(name for name in dirty if name != new)
     remember(left)
     for index in (git.common_dir / "objects" / "pack").glob("multi-pack-index*"):
@@ -187,3 +191,12 @@ def _packed(git: Git, names: Iterable[str]) -> str:
     if code != 0:
         raise failure(("pack-objects",), said)
     return f"pack-{out.decode().strip()}"
+
+
+def lacks_folders(git: Git) -> bool:
+    """Whether trees were left out when this was cloned: then nobody can tell what they hold."""
+    if not git.is_partial():
+        return False
+    order = ("rev-list", "--objects", "--filter=blob:none", "--missing=print", "--ignore-missing")
+    out = process_of(git).run(*order, "--all", "--reflog", "--")
+    return any(line.startswith(b"?") for line in out.splitlines())

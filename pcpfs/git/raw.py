@@ -129,6 +129,7 @@ class Writer:
     def __init__(self, git: Repository, digits: int) -> None:
         self._git = git
         self._digits = digits
+        self._command = ("index-pack", "--stdin", *promised(git))
         self._held: dict[str, Raw] = {}
         self._bytes = 0
 
@@ -153,9 +154,15 @@ class Writer:
             self._bytes = 0
 
     def _give(self, pack: bytes) -> None:
-        code, _, said = process_of(self._git).attempt("index-pack", "--stdin", stdin=pack)
+        code, _, said = process_of(self._git).attempt(*self._command, stdin=pack)
         if code != 0:
             raise failure(("index-pack",), said)
+
+
+def promised(git: Repository) -> tuple[str, ...]:
+    """What `index-pack` has to be told where objects are left out: that a new tree may name some
+    of them, as the old one did."""
+    return ("--promisor",) if git.is_partial() else ()
 
 
 def _pack(objects: Iterable[Raw], digits: int) -> Iterator[bytes]:

@@ -58,6 +58,11 @@ class Repository:
         """History is cut off somewhere."""
         return (self.common_dir / "shallow").exists()
 
+    def is_partial(self) -> bool:
+        """Objects were left out when this was cloned (`--filter`); its origin has them."""
+        wanted = r"^(extensions\.partialclone|remote\..*\.promisor)$"
+        return self._process().attempt("config", "--local", "--get-regexp", wanted)[0] == 0
+
     def first_commit(self) -> CommitId | None:
         """The oldest commit on the first-parent line of HEAD: the fingerprint of a project, equal
         in all of its clones. None if there is none, or the history is cut off."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pcpfs.git.doomed import Doomed
+from pcpfs.git.holding import EVERYWHERE
 from pcpfs.git.process import failure
 from pcpfs.git.raw import Entry, Raw, Reader, Writer, entries, process_of, tree_of
 from pcpfs.git.repository import Repository
@@ -22,7 +23,6 @@ Mapped = dict[str, str]
 _DROP, _JUDGE = "drop", "judge"
 _SIGNED = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _SIGNATURE = re.compile(rb"-----BEGIN (?:PGP|SSH) (?:SIGNATURE|MESSAGE)-----.*", re.DOTALL)
-_TIPS = ("--all", "--reflog", "--ignore-missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def rewrite(
 def _walk(git: Repository, more: list[str]) -> Iterator[Walked]:
     """All commits, parents first."""
     order = ("log", "-z", "--topo-order", "--reverse", "--no-show-signature", "--format=%H %P%n%B")
-    out = process_of(git).run(*order, *_TIPS, *more, "--")
+    out = process_of(git).run(*order, *EVERYWHERE, *more, "--")
     for text in out.split(b"\0")[:-1]:
         line, _, message = text.partition(b"\n")
         commit, *parents = line.decode().split()
@@ -65,35 +65,12 @@ def _walk(git: Repository, more: list[str]) -> Iterator[Walked]:
 
 def _holders(git: Repository, doomed: Doomed, more: list[str]) -> set[str]:
     """The commits that add, change or remove one of the paths."""
-    order = ("log", "--full-history", "--format=%H", *_TIPS, *more, "--stdin")
+    order = ("log", "--full-history", "--format=%H", *EVERYWHERE, *more, "--stdin")
     paths = b"--\n" + b"".join(os.fsencode(path) + b"\n" for path in doomed.paths)
     code, out, said = process_of(git).attempt(*order, stdin=paths)
     if code != 0:
         raise failure(("log",), said)
     return set(out.decode().split())
-
-
-def held_in_history(
-    git: Repository, folders: Iterable[str], commits: Iterable[str] = _TIPS
-) -> set[str]:
-    """Those of the folders that one of the commits (none given: any at hand) holds something in."""
-    wanted = set(folders)
-    order = (
-        "log",
-        "--full-history",
-        "-m",
-        "--root",
-        "-z",
-        "--format=",
-        "--name-only",
-        "--no-renames",
-    )
-    paths = b"--\n" + b"".join(os.fsencode(folder) + b"\n" for folder in sorted(wanted))
-    code, out, said = process_of(git).attempt(*order, *commits, "--stdin", stdin=paths)
-    if code != 0:
-        raise failure(("log",), said)
-    names = (os.fsdecode(name).strip("\n") for name in out.split(b"\0"))
-    return {folder for name in names if (folder := name.rpartition("/")[0]) in wanted}
 
 
 class _Rewriting:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from pcpfs.errors import NotFound, NotPermitted, Unavailable, UsageError
 from pcpfs.git import Git
-from pcpfs.git.follow import is_collecting, require_plain_refs, unfinished_in
+from pcpfs.git.follow import borrowed_from, is_collecting, require_plain_refs, unfinished_in
+from pcpfs.git.purge import lacks_folders
 from pcpfs.model.grants import DELETE
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
@@ -243,6 +244,12 @@ def _refuse_unsettled(store: Store) -> None:
     if is_collecting(store.git):
         raise Unavailable("`git gc` is at work in this store; try again when it has ended")
     require_plain_refs(store.git)
+    if lacks_folders(store.git):
+        raise Unavailable(
+            "this clone was made without the folders of older commits, so nobody can tell which "
+            "of them hold the page; get them with `git fetch --refetch --filter=blob:none`, and "
+            "try again"
+        )
 
 
 def _limits(git: Git) -> Iterator[str]:
@@ -254,4 +261,14 @@ def _limits(git: Git) -> Iterator[str]:
             "the branch), and have old objects removed there"
         )
     if git.is_shallow():
-        yield "history is cut off here: what lies before is in the repository it came from"
+        yield (
+            "history is cut off here: what lies before is in the repository it came from, which "
+            "may refuse a push of this; then erase the page in a whole clone as well"
+        )
+    if git.is_partial():
+        yield "objects that were left out here are still in the repository it came from"
+    for place in borrowed_from(git):
+        yield (
+            f"objects are borrowed from {place}, where nothing was erased; to borrow no more, run "
+            "git repack -a -d, then remove .git/objects/info/alternates"
+        )

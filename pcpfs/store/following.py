@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from pcpfs.errors import PcpfsError
 from pcpfs.git import CommitId, TreeChange
-from pcpfs.git.rewrite import held_in_history
+from pcpfs.git.holding import held_in_history
 from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace

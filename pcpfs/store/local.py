@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from pcpfs.git.holding import Standing
 from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
@@ -166,6 +167,15 @@ class LocalState:
         order = "INSERT OR IGNORE INTO purged VALUES (?)"
         order = order if is_purged else "DELETE FROM purged WHERE page_id = ?"
         self._db.executemany(order, [(page,) for page in pages])
+
+    def standing(self) -> Standing | None:
+        """Where git stood when we last looked for erased pages in its commits."""
+        row = self._db.execute("SELECT value FROM value WHERE key = 'standing'").fetchone()
+        return row and Standing(*map(frozenset, json.loads(row[0])))
+
+    def set_standing(self, standing: Standing) -> None:
+        value = json.dumps([sorted(standing.tips), sorted(standing.shallow)])
+        self._db.execute("INSERT OR REPLACE INTO value VALUES ('standing', ?)", (value,))
 
     def note_rewritten(self, commits: Mapping[str, str]) -> None:
         """Commits that erasures have replaced, by which ones."""

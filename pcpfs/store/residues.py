@@ -6,11 +6,11 @@ again with the next command, and history with the next `pcpfs maintain`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pcpfs.errors import PcpfsError
+from pcpfs.git.holding import EVERYWHERE, Standing, fetched, held_in_history
 from pcpfs.git.purge import reachable
-from pcpfs.git.rewrite import held_in_history
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -40,18 +40,38 @@ def sweep_up(shop: Workshop, renew: Renew, at: Instant) -> None:
 
 
 def pending(shop: Workshop, *, anew: bool = False) -> dict[PageId, Namespace]:
-    """Erased pages that a commit of this clone still holds. What was found to be in none is
-    remembered, and looked for again only where asked."""
-    known = set() if anew else shop.tree.local.purged()
-    there = {page: ns for page, ns in erased_pages_of(shop) if page not in known}
+    """Erased pages that a commit of this clone still holds, or holds again. What was found to be in
+    none is remembered, and looked for only in commits that have come since, or where asked."""
+    there = dict(erased_pages_of(shop))
     if not there:
         return {}
-    folders = {layout.page_folder(ns, page): page for page, ns in there.items()}
-    held = {folders[folder] for folder in held_in_history(shop.git, folders)}
-    held |= set(_held_events(shop, there))
-    found = {page: ns for page, ns in there.items() if page in held}
-    shop.tree.local.set_purged(there.keys() - found.keys(), True)
-    return found
+    local, now = shop.tree.local, Standing.of(shop.git)
+    known = set() if anew else local.purged()
+    old = {page: ns for page, ns in there.items() if page in known}
+    new = {page: ns for page, ns in there.items() if page not in known}
+    since = now.since(local.standing())
+    held = {
+        *_held(shop, new, (*EVERYWHERE, *now.tips)),
+        *(_held(shop, old, since) if since else ()),
+    }
+    local.set_purged(there.keys() - held, True)
+    local.set_purged(held, False)
+    local.set_standing(now)
+    return {page: ns for page, ns in there.items() if page in held}
+
+
+def _held(shop: Workshop, pages: Pages, commits: Sequence[str]) -> Iterator[PageId]:
+    """Those of the pages that one of the commits holds something of."""
+    if not pages:
+        return
+    folders = {layout.page_folder(ns, page): page for page, ns in pages.items()}
+    yield from (folders[folder] for folder in held_in_history(shop.git, folders, commits))
+    events = [receipt.page for receipt in receipts_of(shop, pages) if receipt.kind == "event"]
+    if events:
+        objects = reachable(shop.git, commits)
+        segments = [name for name, path in objects.items() if layout.segment_of(path)]
+        for raw in shop.git.show_blobs(segments):
+            yield from (page for page in events if page.encode() in (raw or b""))
 
 
 def purge_pending(shop: Workshop, renew: Renew, at: Instant, actor: str) -> tuple[PageId, ...]:
@@ -59,7 +79,7 @@ def purge_pending(shop: Workshop, renew: Renew, at: Instant, actor: str) -> tupl
     the writer's lock."""
     pages = pending(shop, anew=True)
     if pages:
-        traces = survivors(shop, Tracing(shop, pages).traces())
+        traces = survivors(shop, Tracing(shop, pages, fetched(shop.git)).traces())
         receipts = tuple(receipts_of(shop, pages))
         job = Job(traces, receipts, at, actor, known=known_commits(receipts), is_told=False)
         work = Working(shop, job, renew)
@@ -76,16 +96,6 @@ def receipts_of(shop: Workshop, pages: Pages) -> Iterator[Receipt]:
             yield Receipt.decode(shop.objects.read(path), path)
         except PcpfsError:
             continue  # fsck names it; the page is erased all the same
-
-
-def _held_events(shop: Workshop, pages: Pages) -> Iterator[PageId]:
-    """The events among them that a segment of some commit still holds."""
-    events = [r.page for r in receipts_of(shop, pages) if r.kind == "event"]
-    if not events:
-        return
-    segments = [name for name, path in reachable(shop.git).items() if layout.segment_of(path)]
-    for raw in shop.git.show_blobs(segments):
-        yield from (page for page in events if page.encode() in (raw or b""))
 
 
 def erased_pages_of(shop: Workshop) -> Iterator[tuple[PageId, Namespace]]:

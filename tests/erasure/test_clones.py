@@ -95,6 +95,39 @@ def test_a_plain_pull_brings_it_back_and_the_next_command_removes_it(family: Fam
     check_all_alike([one, two])
 
 
+@pytest.mark.parametrize("remote", ["origin", "no name"])
+def test_what_a_plain_fetch_brings_back_is_pending_and_maintain_removes_it(
+    family: Family, remote: str
+) -> None:
+    one, two, page = leaked(family)
+    erase(one, page)
+    assert pending(one.store.workshop) == {}
+    two.write("# Buoys\nRed to port.\n", path="buoys.md")
+    run(two.path, "push", "--quiet", "origin", "main")
+    where = "origin" if remote == "origin" else run(one.path, "remote", "get-url", "origin").strip()
+    run(one.path, "fetch", "--quiet", where)
+    assert holds(one.path, *WORDS) != []
+    assert pending(one.store.workshop).keys() == {page}
+    assert pending(one.store.workshop).keys() == {page}
+    assert maintain(one.store).erased == (page,)
+    is_clean([one])
+    assert pending(one.store.workshop) == {}
+
+
+def test_history_that_comes_below_a_shallow_one_is_looked_through(family: Family) -> None:
+    one, _, page = leaked(family)
+    folder = one.path.with_name("shallow")
+    run(one.path.parent, "clone", "-q", "--depth=1", one.path.as_uri(), str(folder))
+    clone = Clone.at(folder)
+    erase(clone, page)
+    assert pending(clone.store.workshop) == {}
+    run(folder, "fetch", "--quiet", "--unshallow")
+    assert pending(clone.store.workshop).keys() == {page}
+    assert maintain(clone.store).erased == (page,)
+    is_clean([clone])
+    clone.close()
+
+
 def test_a_pull_of_ours_from_a_remote_that_has_it_still_does_not_take_it(family: Family) -> None:
     one, two, page = leaked(family)
     erase(one, page)
