@@ -19,6 +19,8 @@ EVENT = "event"
 MOST_RESULTS = 200
 DEFAULT_BYTES = 32_768
 """Of a bundle of parts of several pages."""
+DEFAULT_TOKENS = 2048
+"""Of a map of a source."""
 
 
 @dataclass(frozen=True, slots=True)

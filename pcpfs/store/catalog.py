@@ -28,6 +28,7 @@ from pcpfs.store.rows import (
     FrameRow,
     LatestEventRow,
     LinkRow,
+    MentionRow,
     PageRow,
     PageRows,
     RelationRow,
@@ -82,7 +83,11 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("event", EventRow, "revision_id, segment"),
     ("follow", FollowRow, "followed, revision_id"),
     ("latest_event", LatestEventRow, "scope, revision_id"),
+    ("mention", MentionRow, "page_id"),
 )
+NOT_OF_FILES = ("pending", "damage", "mention")
+"""Tables of which the rows depend on the way that a catalog has come, not on the files alone."""
+
 _BY_PAGE = {
     "revision": "page_id",
     "span": "page_id",
@@ -268,13 +273,23 @@ class Catalog:
         """Everything that came back of erased pages, by path."""
         return [ResidueRow(*row) for row in self.query("SELECT * FROM residue ORDER BY 1, 2")]
 
+    def keep_mentions(self, rows: Iterable[MentionRow]) -> None:
+        """Keep what these pages mention; not of one that was erased or removed meanwhile."""
+        marks = ", ".join("?" * len(MentionRow._fields))
+        with _translated("the catalog"), transaction(self.db):
+            self.db.executemany(
+                f"INSERT OR REPLACE INTO mention SELECT {marks} "
+                "WHERE EXISTS (SELECT 1 FROM page WHERE page_id = ?)",
+                [(*row, row.page_id) for row in rows],
+            )
+
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
         for table, column in _BY_PAGE.items():
             gone, _ = self._replace_rows(table, column, [page_id], ())
             if table == "document":
                 self._note_pending(gone, ())
-        for table in ("damage", "page", "erased"):
+        for table in ("damage", "page", "erased", "mention"):
             self.db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
 
     def replace_scope(self, rows: ScopeRows) -> None:

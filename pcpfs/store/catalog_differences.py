@@ -7,10 +7,7 @@ from itertools import islice
 from typing import Any
 
 from pcpfs.model.answers import Problem
-from pcpfs.store.catalog import TABLES, Catalog
-
-_OWN = ("pending", "damage")
-"""What depends on the way that a catalog has come, not on the files."""
+from pcpfs.store.catalog import NOT_OF_FILES, TABLES, Catalog
 
 _MOST = 20
 
@@ -20,7 +17,7 @@ _Row = tuple[Any, ...]
 def differences(kept: Catalog, fresh: Catalog) -> Iterator[Problem]:
     """What the kept catalog says otherwise than the fresh one; the first few of each table."""
     for table, key in (*((table, key) for table, _, key in TABLES), ("frame", "frame_id")):
-        if table not in _OWN:
+        if table not in NOT_OF_FILES:
             found = (
                 row[0].strip("'") for row in _unequal(_sorted(kept, table), _sorted(fresh, table))
             )

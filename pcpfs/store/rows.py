@@ -189,6 +189,17 @@ class LatestEventRow(NamedTuple):
     revision_id: str
 
 
+class MentionRow(NamedTuple):
+    """The names that one revision of a source mentions, and how often (`search.mentions`): kept by
+    the first map of its root that needs it. `version` is that of what found them."""
+
+    page_id: str
+    scope: str
+    revision_id: str
+    version: str
+    names: str
+
+
 @dataclass(frozen=True, slots=True)
 class PageRows:
     page: PageRow

@@ -21,9 +21,10 @@ from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.status import status
 from pcpfs.sources.verify import verify
-from pcpfs.store.catalog import TABLES
+from pcpfs.store.catalog import NOT_OF_FILES, TABLES
 from pcpfs.store.feed import Cursor, Feed
 from pcpfs.store.session import Session
+from pcpfs.store.source_map import source_map
 from pcpfs.store.undo import undo
 from pcpfs.view.nodes import Directory, File
 from pcpfs.view.view import View
@@ -31,7 +32,7 @@ from tests.access.world import BEN, FORBIDDEN, OPEN, World
 from tests.store.workplace import START, Workplace, draft
 
 Question = tuple[str, Callable[[Session], object]]
-TABLES_OF_FILES = ["frame", *(name for name, _, _ in TABLES if name not in ("pending", "damage"))]
+TABLES_OF_FILES = ["frame", *(name for name, _, _ in TABLES if name not in NOT_OF_FILES)]
 WORDS = ("harbour", "ferry", "mole", "note", "tide", "anchor")
 
 
@@ -84,6 +85,7 @@ def of_scope(scope: str) -> Iterator[Question]:
     yield "search from", lambda s: s.search("harbour", scopes=[scope], policy="linked", limit=3)
     yield "symbol from", lambda s: s.symbol("harbour", scopes=[scope, OPEN], policy="linked")
     yield "symbol in", lambda s: s.symbol("harbour", scopes=[scope])
+    yield "map", lambda s: source_map(s, "src-" + scope.replace(":", "-"))
     yield "backlog", lambda s: s.index_backlog([scope])
     yield "keys", lambda s: s.indexed_keys(scope, 0)
 
@@ -115,6 +117,7 @@ def of_all() -> Iterator[Question]:
     yield "changes", lambda s: list(Feed(s.store, s.authority).since(Cursor(None)))
     yield "the last changes", lambda s: list(Feed(s.store, s.authority).last(1000))
     yield "changes at the end", lambda s: str(Feed(s.store, s.authority).now())
+    yield "map", lambda s: source_map(s, focus=["harbour"])
     yield "verify", lambda s: verify(s.store, installed_registry(), s.authority)
     yield "view", lambda s: list(files(View(s, Pins()).root(), ""))
     yield "thread", lambda s: StoreLedger(s, "hidden", Settings()).log()
