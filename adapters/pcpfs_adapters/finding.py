@@ -63,8 +63,11 @@ class Finder:
                 yield self._definition(kind, path, node, captures, is_deep=is_deep)
 
     def _meant(self, settings: Settings, captures: Captures) -> bool:
-        required = settings.get("require") if settings else None
-        return required is None or self._text(captures["keyword"][0]) == required
+        required, refused = settings.get("require"), settings.get("refuse")
+        if required is None and refused is None:
+            return True
+        said = self._text(captures["keyword"][0])
+        return said != refused and required in (None, said)
 
     def _definition(
         self, kind: str, path: tuple[str, ...], node: Node, captures: Captures, *, is_deep: bool

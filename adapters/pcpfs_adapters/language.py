@@ -20,12 +20,15 @@ To add a language, add a file. Its members:
   `nameless`: a pattern of names that define nothing (`_`);
 - `constants`: a pattern of variable names that are constants; `method_holders`: further kinds whose
   functions are methods;
+- `macros`: a pattern with a group `macro`, which no grammar can read and which defines nothing (nor
+  holds a line end): it is read as spaces;
 - `query`: patterns, the first that captures a `@name` wins. A capture named after a kind is a
   definition; `@container` only gives its members a qualified name, `@block` hides values as a
   function does (statements outside of any function); `@name`, `@scope` (what the
   name is qualified with), `@body` (ends the signature), `@prototype` (none right inside a
   function, where grammars take variables for declarations). Settings: `prefix` of the name, a fixed
-  `name`, `require` (the text of `@keyword`);
+  `name`, `require` and `refuse` (the text that `@keyword` must have, or must not); a `#eq?` would
+  crash where the source is given to the parser as a function;
 - `example`, `symbols`: a source and what is seen in it, checked by a test; a line for each symbol:
   `kind qualified.name first-last | signature | documentation`.
 """
@@ -51,6 +54,7 @@ class Language:
     grammar: str
     media_type: str
     query: str
+    macros: str = ""
     suffixes: tuple[str, ...] = ()
     filenames: tuple[str, ...] = ()
     shebangs: tuple[str, ...] = ()

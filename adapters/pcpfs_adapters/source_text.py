@@ -11,7 +11,7 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 _BOMS = (
@@ -65,6 +65,13 @@ class SourceText:
         """The offset in `raw` of the character at this offset of `utf8`."""
         return self.transcoding.origin(self.utf8, offset) if self.transcoding else offset
 
+    def without(self, pattern: str) -> SourceText:
+        """The same with spaces for `(?P<macro>…)` of each match in `parsed`, so that a grammar can
+        read the rest."""
+        if not pattern:
+            return self
+        return replace(self, parsed=re.sub(pattern.encode(), _without_macro, self.parsed))
+
     def text(self, start: int, end: int) -> str:
         return self.parsed[start:end].decode("utf-8", "replace")
 
@@ -72,6 +79,11 @@ class SourceText:
     def line_count(self) -> int:
         """Lines end at LF; a last line without one counts."""
         return self.utf8.count(b"\n") + (self.utf8 != b"" and not self.utf8.endswith(b"\n"))
+
+
+def _without_macro(found: re.Match[bytes]) -> bytes:
+    start, end = (place - found.start() for place in found.span("macro"))
+    return found[0][:start] + b" " * (end - start) + found[0][end:]
 
 
 def read(raw: bytes) -> SourceText:

@@ -52,6 +52,7 @@ class TreeSitterAdapter:
         text = read(source)
         if len(text.utf8) > MAX_BYTES:
             return self._extraction(text, "too large to parse")
+        text = text.without(self.language.macros)
         tree = self._grammar.parse(text.parsed, self._seconds)
         if tree is None:
             return self._extraction(text, "took too much to parse", error_count=1)

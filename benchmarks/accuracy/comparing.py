@@ -55,12 +55,12 @@ def compare(
     `typedef struct a {…} a` twice); a tag told twice counts once."""
     by_name: dict[tuple[str, str], list[tuple[int, Definition]]] = defaultdict(list)
     for number, symbol in enumerate(symbols):
-        by_name[symbol.path, symbol.name].append((number, symbol))
+        by_name[symbol.path, _spelled(symbol.name)].append((number, symbol))
     agreed, missing, paired = [], [], set()
     for tag in dict.fromkeys(tags):
         fitting = [
             (symbol.lines[0], -symbol.lines[1], number)
-            for number, symbol in by_name[tag.path, tag.name]
+            for number, symbol in by_name[tag.path, _spelled(tag.name)]
             if _fits(yardstick, tag, symbol) and (number, tag.kind) not in paired
         ]
         if fitting:
@@ -95,6 +95,11 @@ def rows(yardstick: Yardstick) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         )
         groups = [group for group in groups if group not in touched] + [merged]
     return [(tuple(sorted(ours)), tuple(sorted(theirs))) for ours, theirs in groups]
+
+
+def _spelled(name: str) -> str:
+    """`operator ()` is `operator()`."""
+    return name.replace(" ", "") if name.startswith("operator") else name
 
 
 def _fits(yardstick: Yardstick, tag: Definition, symbol: Definition) -> bool:

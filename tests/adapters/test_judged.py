@@ -39,6 +39,19 @@ SEEN = [
     ("a.go", "type A = interface{ M() }\nvar v interface{ N() }\n", "A A.M v"),
     # What is noise before a name can be a name.
     ("a.ts", "export function window<T>() {}\nclass A { self() {} }\n", "window A A.self"),
+    ("a.js", "module.exports = class A { m() {} };\nexports.b = class B {};\n", "A A.m b"),
+    ("a.js", "module.exports = function f() { return function g() {}; };\n", "f f.g"),
+    ("a.js", "module.exports = function () {};\n", "module.exports"),
+    ("a.js", "A.prototype.m = function inner() {};\n", "A.m"),
+    ("A.cs", "class A { event E X; event E Y, Z; }\n", "A A.X A.Y A.Z"),
+    # Macros that stand where the grammar knows none.
+    ("a.cc", "namespace a {\nA_BEGIN\nnamespace b { struct C {}; }\nA_END\n}\n", "a a.b a.b.C"),
+    ("a.c", "typedef struct M_ALIGN(16) s_ { int x; } s;\nint f(void) M_PURE;\n", "s_ s f"),
+    (
+        "a.cc",
+        "class M_API A : B {\n  M_USED inline int f() const M_BOUND { return 1; }\n};\n",
+        "A A.f",
+    ),
     ("a.js", "window.f = function () {};\nfunction exports() {}\n", "f exports"),
     ("a.js", "class A { [Symbol.iterator]() {} }\n", "A A.[Symbol.iterator]"),
     ("a.ts", "interface I { new (x: string): I }\nlet w: { new (u: string): W };\n", "I I.new w"),
