@@ -214,10 +214,9 @@ class Applier:
     def _before(self, page: PageId) -> _Before | None:
         """As the catalog has it, which is up to date under the writer's lock."""
         catalog = self.store.catalog
-        spans = catalog.spans(page)
-        if not spans:
+        last = catalog.last_span(page)
+        if last is None:
             return None
-        last = spans[-1]
         frames = catalog.frames("page_id = ? AND valid_to IS NULL AND kind <> ?", (page, FILE_KIND))
         return _Before(
             RevisionId(last.revision_id),

@@ -17,10 +17,12 @@ from pcpfs.errors import Busy, PcpfsError
 from pcpfs.model.grants import PRIVATE
 from pcpfs.model.names import Namespace
 from pcpfs.store.databases import connect, transaction, translated
+from pcpfs.store.replacing import insert, remove_page, replace_pages
 from pcpfs.store.rows import (
     AcceptedRow,
     AccessRow,
     ChangeRow,
+    ClosingRow,
     DocumentRow,
     ErasedRow,
     EventRow,
@@ -31,6 +33,7 @@ from pcpfs.store.rows import (
     MentionRow,
     PageRow,
     PageRows,
+    Pending,
     RelationRow,
     ResidueRow,
     RevisionRow,
@@ -41,17 +44,8 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "15"
+CATALOG_VERSION = "16"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
-
-
-class Pending(NamedTuple):
-    """What a text index has not taken in yet: a document to add, or (removed) to drop."""
-
-    scope: str
-    past: int
-    key: str
-    removed: int
 
 
 class Damage(NamedTuple):
@@ -72,6 +66,7 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("page", PageRow, "page_id"),
     ("revision", RevisionRow, "revision_id"),
     ("span", SpanRow, "page_id, ordinal"),
+    ("closing", ClosingRow, "page_id, place"),
     ("relation", RelationRow, "from_page, relation_id"),
     ("change", ChangeRow, "change_id"),
     ("document", DocumentRow, "key"),
@@ -88,18 +83,6 @@ TABLES: tuple[tuple[str, type, str], ...] = (
 NOT_OF_FILES = ("pending", "damage", "mention")
 """Tables of which the rows depend on the way that a catalog has come, not on the files alone."""
 
-_BY_PAGE = {
-    "revision": "page_id",
-    "span": "page_id",
-    "frame": "page_id",
-    "relation": "from_page",
-    "change": "page_id",
-    "document": "page_id",
-}
-"""Tables of which several rows belong to a page, and the column that says to which."""
-
-_KEYS = {table: key for table, _, key in TABLES} | {"frame": "rowid"}
-_ASKED_AT_ONCE = 500
 _INDEXES = (
     "page (scope, path)",
     "page (scope, claim) WHERE claim IS NOT NULL",
@@ -107,8 +90,9 @@ _INDEXES = (
     "revision (page_id)",
     "revision (digest)",
     "span (revision_id)",
+    "span (page_id, valid_from) WHERE basis = 'first'",
     "frame (frame_id)",
-    "frame (page_id)",
+    "frame (page_id, valid_to)",
     "frame (name)",
     "frame (qualified_name)",
     "frame (doc_key)",
@@ -210,10 +194,11 @@ class Catalog:
             rows: list[tuple[Any, ...]] = self.db.execute(statement, parameters).fetchall()
             return rows
 
-    def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a question one by one, for answers that do not fit into memory."""
+    def rows(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a question one by one, for answers that do not fit into memory or of which
+        only the first are wanted."""
         with _translated("the catalog"):
-            yield from self.db.execute(statement)
+            yield from self.db.execute(statement, parameters)
 
     @property
     def generation(self) -> int:
@@ -227,22 +212,14 @@ class Catalog:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def replace_pages(self, pages: Sequence[PageRows]) -> None:
-        """Put these rows in place of all that is known of their pages, and note what the text
-        indexes have to take in."""
-        ids = [rows.page.page_id for rows in pages]
-        self.db.executemany("DELETE FROM damage WHERE page_id = ?", [(page,) for page in ids])
-        known = self._known(ids)
-        self._insert("page", [rows.page for rows in pages])
-        for table, column in _BY_PAGE.items():
-            wanted = [row for rows in pages for row in getattr(rows, f"{table}s")]
-            gone, new = self._replace_rows(table, column, known, wanted)
-            if table == "document":
-                self._note_pending(gone, new)
+        """Put these rows in place of all that is known of their pages (or of the tails of them),
+        and note what the text indexes have to take in."""
+        replace_pages(self.db, pages)
 
     def set_damage(self, damage: Damage) -> None:
         """Leave a page out whose files cannot be read."""
         self.remove_page(damage.page_id)
-        self._insert("damage", (damage,))
+        insert(self.db, "damage", (damage,))
 
     def damages(self) -> list[Damage]:
         return [Damage(*row) for row in self.query("SELECT * FROM damage ORDER BY page_id")]
@@ -250,7 +227,7 @@ class Catalog:
     def hide_page(self, row: ErasedRow, folder: str, *, is_there: bool) -> None:
         """Forget a page that was erased; its folder may have come back."""
         self.remove_page(row.page_id)
-        self._insert("erased", (row,))
+        insert(self.db, "erased", (row,))
         self.note_residue(folder, row.scope, (row.page_id,) if is_there else ())
 
     def excluded_pages(self, scope: str) -> frozenset[str]:
@@ -261,7 +238,7 @@ class Catalog:
     def note_residue(self, path: str, scope: str, pages: Iterable[str]) -> None:
         """What a file holds of erased pages, in place of what was known of it."""
         self.db.execute("DELETE FROM residue WHERE path = ?", (path,))
-        self._insert("residue", [ResidueRow(path, page, scope) for page in pages])
+        insert(self.db, "residue", [ResidueRow(path, page, scope) for page in pages])
 
     def is_erased(self, page_id: str) -> bool:
         return bool(self.query("SELECT 1 FROM erased WHERE page_id = ?", (page_id,)))
@@ -285,22 +262,17 @@ class Catalog:
 
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
-        for table, column in _BY_PAGE.items():
-            gone, _ = self._replace_rows(table, column, [page_id], ())
-            if table == "document":
-                self._note_pending(gone, ())
-        for table in ("damage", "page", "erased", "mention"):
-            self.db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
+        remove_page(self.db, page_id)
 
     def replace_scope(self, rows: ScopeRows) -> None:
         """Put these rows in place of all that is known of a scope itself."""
         self.remove_scope(Namespace(rows.scope.scope))
-        self._insert("scope", (rows.scope,))
-        self._insert("root", rows.roots)
-        self._insert("change", rows.changes)
-        self._insert("access", rows.access)
-        self._insert("accepted", rows.accepted)
-        self._insert("link", rows.links)
+        insert(self.db, "scope", (rows.scope,))
+        insert(self.db, "root", rows.roots)
+        insert(self.db, "change", rows.changes)
+        insert(self.db, "access", rows.access)
+        insert(self.db, "accepted", rows.accepted)
+        insert(self.db, "link", rows.links)
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
@@ -312,7 +284,7 @@ class Catalog:
     def replace_access(self, rows: Iterable[AccessRow]) -> None:
         """Put these permissions in place of all that there are."""
         self.db.execute("DELETE FROM access")
-        self._insert("access", rows)
+        insert(self.db, "access", rows)
 
     def page(self, page_id: str) -> PageRow | None:
         rows = self.query("SELECT * FROM page WHERE page_id = ?", (page_id,))
@@ -332,6 +304,11 @@ class Catalog:
     def spans(self, page_id: str) -> list[SpanRow]:
         rows = self.query("SELECT * FROM span WHERE page_id = ? ORDER BY ordinal", (page_id,))
         return [SpanRow(*row) for row in rows]
+
+    def last_span(self, page_id: str) -> SpanRow | None:
+        last = "SELECT * FROM span WHERE page_id = ? ORDER BY ordinal DESC LIMIT 1"
+        rows = self.query(last, (page_id,))
+        return SpanRow(*rows[0]) if rows else None
 
     def relations(self, condition: str, parameters: Sequence[object] = ()) -> list[RelationRow]:
         order = "ORDER BY created_at, relation_id"
@@ -359,49 +336,6 @@ class Catalog:
             (scope, past),
         )
         return [Pending(*row) for row in rows]
-
-    def _known(self, ids: Sequence[str]) -> list[str]:
-        """Those of these pages that have rows already."""
-        return [page for (page,) in self._rows_of("page_id", "page", "page_id", ids)]
-
-    def _rows_of(
-        self, what: str, table: str, column: str, values: Sequence[str]
-    ) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(values), _ASKED_AT_ONCE):
-            part = values[start : start + _ASKED_AT_ONCE]
-            marks = ", ".join("?" * len(part))
-            yield from self.query(f"SELECT {what} FROM {table} WHERE {column} IN ({marks})", part)
-
-    def _replace_rows(
-        self, table: str, column: str, known: Sequence[str], rows: Sequence[tuple[Any, ...]]
-    ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        """Put these rows in place of those of the pages that are known; the rows that went and
-        those that came. What stays is not touched: most of a page, whenever it changes."""
-        key, wanted = _KEYS[table], set(rows)
-        width = key.count(",") + 1
-        there = [
-            (row[:width], row[width:]) for row in self._rows_of(f"{key}, *", table, column, known)
-        ]
-        stays = {row for _, row in there if row in wanted}
-        gone = [(key_of, row) for key_of, row in there if row not in stays]
-        condition = " AND ".join(f"{part} = ?" for part in key.split(", "))
-        self.db.executemany(f"DELETE FROM {table} WHERE {condition}", [k for k, _ in gone])
-        new = [row for row in rows if row not in stays]
-        self._insert(table, new)
-        return [row for _, row in gone], new
-
-    def _note_pending(
-        self, gone: Iterable[tuple[Any, ...]], new: Iterable[tuple[Any, ...]]
-    ) -> None:
-        for removed, rows in ((1, gone), (0, new)):
-            documents = map(DocumentRow._make, rows)
-            self._insert("pending", [Pending(d.scope, d.past, d.key, removed) for d in documents])
-
-    def _insert(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
-        rows = list(rows)
-        if rows:
-            marks = ", ".join("?" * len(rows[0]))
-            self.db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
 
 
 def _schema() -> Iterator[str]:

@@ -18,8 +18,9 @@ from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.event_lines import places_in, segment_key
 from pcpfs.store.fold import fold_page
-from pcpfs.store.projection import Bodies, page_rows
+from pcpfs.store.projection import page_rows
 from pcpfs.store.rows import EventRow, FollowRow, PageRows, SegmentRow
+from pcpfs.store.seen_frames import Bodies
 from pcpfs.store.workshop import Workshop, bodies, refold
 
 

@@ -7,13 +7,11 @@ clock, so clones that hold the same files hold the same state.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pcpfs.model.changes import (
-    COMMIT,
-    FIRST,
     Change,
     Closed,
     LifecycleSet,
@@ -25,16 +23,14 @@ from pcpfs.model.changes import (
     RevisionWritten,
     Unlinked,
 )
-from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RelationId, RevisionId
+from pcpfs.model.ids import ChangeId, PageId, RelationId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store.disputes import settled
+from pcpfs.store.timeline import Ended, Observation, Run, Seen, place_of, timeline
 
 Changes = Mapping[ChangeId, Change]
-Place = tuple[int, ...]
-Seen = tuple[Observed, Place, ChangeId, Change]
-"""An observation, its place in the order of changes and events, and the change that tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +46,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """Bytes seen at a source page's path, with the interval over which they held."""
-
-    revision: RevisionId
-    adapter: str
-    basis: str
-    valid_from: Instant
-    valid_to: Instant | None
-    change: ChangeId
-    recorded_at: Instant
-    actor: Principal
-    operation: str
-    ended_by: str | None = None
-    moved_to: PageId | None = None
-    commit: str | None = None
-    author: str | None = None
-    end_commit: str | None = None
-    end_author: str | None = None
-    closed_frames: Mapping[FrameId, Instant] = field(default_factory=dict)
-
-    def holds(self, moment: Instant | None) -> bool:
-        """At `moment`; without one: still now, with no clock involved."""
-        if moment is None:
-            return self.valid_to is None
-        return self.valid_from <= moment and (self.valid_to is None or moment < self.valid_to)
-
-
-@dataclass(frozen=True, slots=True)
 class Ending:
     """Since when an authored revision does not hold, because somebody said so; `is_over` if that
     lay behind when it was said (no clock is involved)."""
@@ -87,13 +55,31 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What lies before the tail of a page's timeline, where only the tail is folded.
+
+    The tail begins at the instant `since`, with the span of number `ordinal`. `created_at` is of
+    the page; `turns` (see `ChangeRow`) are of the changes that the new ones come after; `runs` are
+    those that reach into the tail.
+    """
+
+    since: Instant
+    ordinal: int
+    created_at: Instant
+    turns: Mapping[ChangeId, int]
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageState:
     """What the set of a page's changes says.
 
     `steps` are the authored revisions in fold order, `timeline` the observations of a source page
-    in order of time, `ends` what was closed. `heads` are revisions that are nobody's parent, the
-    one that speaks first. `disputes` are the kinds of what clones decided without knowing of each
-    other.
+    in order of time, `closings` how they were ended, `ends` what was closed. `heads` are revisions
+    that are nobody's parent, the one that speaks first. `disputes` are the kinds of what clones
+    decided without knowing of each other.
+
+    With `earlier`, all collections hold only what is new or may have changed.
     """
 
     page: PageId
@@ -110,6 +96,8 @@ class PageState:
     relations: Mapping[RelationId, Relation]
     disputes: tuple[str, ...] = ()
     ends: Mapping[RevisionId, Ending] = field(default_factory=dict)
+    closings: tuple[Ended, ...] = ()
+    earlier: Earlier | None = None
 
     @property
     def is_source(self) -> bool:
@@ -132,7 +120,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         if isinstance(event, Retracted)
         for change in event.changes
     }
-    folder = _Folder()
+    folder = Folder()
     for number, (change, body) in enumerate(order):
         if change not in retracted:
             folder.take(number, change, body)
@@ -153,6 +141,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         relations=folder.relations,
         disputes=disputes,
         ends=folder.ends,
+        closings=tuple(folder.closed),
     )
 
 
@@ -183,20 +172,21 @@ def latest(changes: Changes) -> tuple[ChangeId, ...]:
     return tuple(sorted(change for change in changes if change not in named))
 
 
-class _Folder:
-    """Takes changes in order; the mutable inside of `fold_page`."""
+class Folder:
+    """Takes changes in order, each with its number in it; the mutable inside of the fold."""
 
     def __init__(self) -> None:
         self.steps: dict[RevisionId, Step] = {}
         self.observed: list[Seen] = []
-        self.closed: list[tuple[Closed, Place]] = []
+        self.closed: list[Ended] = []
         self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
         self.path: str | None = None
         self.relations: dict[RelationId, Relation] = {}
 
     def take(self, number: int, change: ChangeId, body: Change) -> None:
-        for place, event in enumerate(body.events):
+        for at, event in enumerate(body.events):
+            place = place_of(number, at)
             match event:
                 case RevisionWritten():
                     step = Step(
@@ -204,9 +194,10 @@ class _Folder:
                     )
                     self.steps.setdefault(event.revision, step)
                 case Observed():
-                    self.observed.append((event, (number, place), change, body))
+                    seen = Seen(event, place, change, body.at, body.actor, body.operation)
+                    self.observed.append(seen)
                 case Closed():
-                    self.closed.append((event, (number, place)))
+                    self.closed.append(Ended(event, place, change))
                     if event.frames is None:
                         self._end(event, body.at)
                 case Retracted():
@@ -225,8 +216,8 @@ class _Folder:
     def _retract(self, commits: frozenset[str]) -> None:
         """What was recorded so far of these commits; recorded again later, it counts."""
         if commits:
-            self.observed = [item for item in self.observed if item[0].commit not in commits]
-            self.closed = [item for item in self.closed if item[0].commit not in commits]
+            self.observed = [item for item in self.observed if item.event.commit not in commits]
+            self.closed = [item for item in self.closed if item.event.commit not in commits]
 
     def _end(self, event: Closed, at: Instant) -> None:
         """The earliest end counts."""
@@ -254,131 +245,6 @@ def equal_heads(
         said = (body.payload, body.content_ref, body.source_refs, body.facets)
         distinct.setdefault(said, revision)
     return tuple(distinct.values())
-
-
-def timeline(
-    observed: Iterable[Seen],
-    closed: Iterable[tuple[Closed, Place]],
-) -> tuple[Observation, ...]:
-    """Observations by time, each until the next or the earliest later close.
-
-    Equal instants go by the order of changes, then of events; the earlier holds for no time. Those
-    of a first scan yield to the history (CASES).
-    """
-    seen = sorted(_yielding(list(observed)), key=lambda item: (item[0].valid_from, item[1]))
-    whole = [(event, place) for event, place in closed if event.frames is None]
-    partial = [event for event, _ in closed if event.frames is not None]
-    result = []
-    for index, (event, place, change, body) in enumerate(seen):
-        end, ended_by, closing = _end(seen, index, (event.valid_from, place), whole)
-        result.append(
-            Observation(
-                revision=event.revision,
-                adapter=event.adapter,
-                basis=event.basis,
-                valid_from=event.valid_from,
-                valid_to=end,
-                change=change,
-                recorded_at=body.at,
-                actor=body.actor,
-                operation=body.operation,
-                ended_by=ended_by,
-                moved_to=closing.to if isinstance(closing, Closed) else None,
-                end_commit=closing.commit if closing else None,
-                end_author=closing.author if closing else None,
-                closed_frames=_partial(partial, event.valid_from, end),
-                commit=event.commit,
-                author=event.author,
-            )
-        )
-    return tuple(result)
-
-
-def _yielding(observed: Sequence[Seen]) -> Iterator[Seen]:
-    """What a first scan saw is dropped where the history has the same bytes, else it is moved
-    behind what the history says of the time before that scan."""
-    commits = [(e.valid_from, place) for e, place, _, _ in observed if e.basis == COMMIT]
-    told = {event.revision for event, _, _, _ in observed if event.basis == COMMIT}
-    for item in observed:
-        event, place, change, body = item
-        if event.basis != FIRST or not commits:
-            yield item
-        elif event.revision not in told:
-            last, behind = max((c for c in commits if c[0] <= body.at), default=(None, place))
-            is_moved = last is not None and event.valid_from <= last
-            moved = replace(event, valid_from=last or event.valid_from)
-            yield (moved, (*behind, 1), change, body) if is_moved else item
-
-
-def _end(
-    seen: Sequence[Seen],
-    index: int,
-    start: tuple[Instant, Place],
-    closes: Sequence[tuple[Closed, Place]],
-) -> tuple[Instant | None, str | None, Observed | Closed | None]:
-    """When, why and by what an observation ends."""
-    later = [(event.valid_to, place, event) for event, place in closes]
-    ends = sorted((at, place, event) for at, place, event in later if (at, place) > start)
-    successor = seen[index + 1][0] if index + 1 < len(seen) else None
-    if ends and (successor is None or ends[0][0] <= successor.valid_from):
-        return ends[0][0], ends[0][2].reason, ends[0][2]
-    return (None, None, None) if successor is None else (successor.valid_from, "changed", successor)
-
-
-def _partial(
-    closes: Sequence[Closed], start: Instant, end: Instant | None
-) -> Mapping[FrameId, Instant]:
-    ended: dict[FrameId, Instant] = {}
-    for event in closes:
-        if start <= event.valid_to and (end is None or event.valid_to < end):
-            for frame in event.frames or ():
-                ended[frame] = min(event.valid_to, ended.get(frame, event.valid_to))
-    return ended
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A frame with one digest over a maximal stretch of adjacent observations that contain it.
-
-    `first` and `last` are the observations at its ends (indexes into the timeline).
-    """
-
-    frame: FrameId
-    digest: Digest
-    valid_from: Instant
-    valid_to: Instant | None
-    first: int
-    last: int
-
-
-def runs(
-    observations: Sequence[Observation],
-    frames_of: Callable[[Observation], Mapping[FrameId, Digest]],
-) -> tuple[Run, ...]:
-    """The derived valid time of every frame, in order of time.
-
-    Observations that hold for no time contain nothing. `frames_of` gives the frames of one
-    observation's bytes as its adapter sees them.
-    """
-    done: list[Run] = []
-    open_runs: dict[FrameId, Run] = {}
-    for index, observation in enumerate(observations):
-        if observation.valid_to is not None and observation.valid_to <= observation.valid_from:
-            continue
-        current = frames_of(observation)
-        reached: dict[FrameId, Run] = {}
-        for frame, digest in current.items():
-            before = open_runs.pop(frame, None)
-            end = observation.closed_frames.get(frame, observation.valid_to)
-            if before and before.digest == digest and before.valid_to == observation.valid_from:
-                run = Run(frame, digest, before.valid_from, end, before.first, index)
-            else:
-                done.extend([before] if before else [])
-                run = Run(frame, digest, observation.valid_from, end, index, index)
-            reached[frame] = run
-        done.extend(open_runs.values())
-        open_runs = reached
-    return (*done, *open_runs.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,11 @@ class Objects:
         have.update(self._events.changes(page, have))
         return have
 
+    def count_changes(self, namespace: Namespace, page: PageId) -> int:
+        """How many changes of a page have files, as far as names tell."""
+        names = self._listed(layout.page_folder(namespace, page))
+        return sum(name.startswith("chg_") for name in names)
+
     def erased(self, namespace: Namespace) -> frozenset[PageId]:
         """The pages of a scope that were erased: whatever else is found of them does not count."""
         names = self._names(f"{namespace.folder}/erased")
@@ -204,7 +209,10 @@ class Objects:
         ]
 
     def _names(self, folder: str) -> list[str]:
+        return sorted(self._listed(folder))
+
+    def _listed(self, folder: str) -> list[str]:
         try:
-            return sorted(os.listdir(f"{self._root}/{folder}"))
+            return os.listdir(f"{self._root}/{folder}")
         except (FileNotFoundError, NotADirectoryError):
             return []

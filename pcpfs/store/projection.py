@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pcpfs.errors import Corrupt, InvalidName
-from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.front import About, read_front
-from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
+from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import TreePath, escaped, source_path
-from pcpfs.model.pages import Payload, Revision
-from pcpfs.store.fold import (
-    Observation,
-    PageState,
-    authored_spans,
-    equal_heads,
-    runs,
-)
+from pcpfs.model.pages import Revision
+from pcpfs.store.fold import PageState, authored_spans, equal_heads
 from pcpfs.store.rows import (
     AcceptedRow,
     AccessRow,
     ChangeRow,
+    ClosingRow,
     DocumentRow,
     FrameRow,
     LinkRow,
@@ -37,16 +28,11 @@ from pcpfs.store.rows import (
     ScopeRow,
     ScopeRows,
     SpanRow,
+    Tail,
 )
 from pcpfs.store.scope_fold import Acceptance, ScopeState
-
-
-class Bodies(NamedTuple):
-    """How to get what the changes only name."""
-
-    revision: Callable[[RevisionId], Revision]
-    extraction: Callable[[Digest, str], Extraction]
-    payload: Callable[[Digest], bytes]
+from pcpfs.store.seen_frames import Bodies, SeenFrames
+from pcpfs.store.timeline import Observation
 
 
 def page_rows(state: PageState, bodies: Bodies) -> PageRows:
@@ -148,7 +134,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     if not body.is_source or not body.source_refs:
         raise Corrupt(f"page {state.page} has an observation of what is no source")
     root, path = source_path(body.source_refs[0])
-    seen = _Seen(state, bodies, path)
+    seen = SeenFrames(state, bodies, path)
     frames = seen.frame_rows()
     extraction = seen.extraction(shown)
     shown_path = escaped(path)
@@ -163,20 +149,26 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     )
     revisions = {o.revision: bodies.revision(o.revision) for o in state.timeline}
     current = (shown.revision,) if now else ()
+    before = state.earlier
+    tail = Tail(before.since.microseconds, before.ordinal) if before else None
+    numbered = enumerate(state.timeline, tail.ordinal if tail else 0)
     return PageRows(
         page=page,
         revisions=_revision_rows(state.page, revisions),
-        spans=tuple(_observed_row(state.page, n, o) for n, o in enumerate(state.timeline)),
+        spans=tuple(_observed_row(state.page, number, seen) for number, seen in numbered),
         frames=frames,
         relations=_relation_rows(state),
         changes=tuple(_change_rows(state.page, state)),
         documents=_documents(state, revisions, current, frames),
+        closings=_closing_rows(state),
+        tail=tail,
     )
 
 
 def _page_row(state: PageState, body: Revision, title: str, heads: Sequence[RevisionId]) -> PageRow:
     """The columns that pages of both kinds fill alike; the first of `heads` is what `body` is."""
     payload = body.payload
+    created_at = state.earlier.created_at if state.earlier else state.changes[0][1].at
     return PageRow(
         page_id=state.page,
         scope=state.namespace,
@@ -197,103 +189,13 @@ def _page_row(state: PageState, body: Revision, title: str, heads: Sequence[Revi
         media_type=payload.media_type if payload else None,
         digest=payload.ref if payload else None,
         size=payload.size if payload else None,
-        created_at=state.changes[0][1].at.microseconds,
+        created_at=created_at.microseconds,
         updated_at=state.changes[-1][1].at.microseconds,
         adapter=None,
         language=None,
         error_count=None,
         line_count=None,
     )
-
-
-class _Seen:
-    """What the adapters saw in the observations of one source page."""
-
-    def __init__(self, state: PageState, bodies: Bodies, path: str) -> None:
-        self._state = state
-        self._bodies = bodies
-        self._name = escaped(path.rpartition("/")[2])
-        self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
-
-    def payload(self, observation: Observation) -> Payload:
-        payload = self._bodies.revision(observation.revision).payload
-        assert payload is not None, "a source revision has a payload"
-        return payload
-
-    def extraction(self, observation: Observation) -> Extraction:
-        return self._bodies.extraction(self.payload(observation).ref, observation.adapter)
-
-    def frames(self, observation: Observation) -> dict[FrameId, Frame]:
-        """The frames of one observation by id, the whole file first."""
-        key = (observation.revision, observation.adapter)
-        if key not in self._frames:
-            payload = self.payload(observation)
-            extraction = self.extraction(observation)
-            page = self._state.page
-            whole = file_frame(page, self._name, payload.ref, payload.size, extraction.line_count)
-            frames = (whole, *frame_ids(page, extraction.symbols))
-            self._frames[key] = {frame.frame_id: frame for frame in frames}
-        return self._frames[key]
-
-    def frame_rows(self) -> tuple[FrameRow, ...]:
-        timeline = self._state.timeline
-        found = runs(
-            timeline, lambda o: {f: frame.symbol.digest for f, frame in self.frames(o).items()}
-        )
-        rows = []
-        for run in found:
-            last = timeline[run.last]
-            row = self._frame_row(last, run.frame, run.valid_from, run.valid_to)
-            is_file = row.kind == FILE_KIND
-            rows.append(
-                row._replace(doc_key=None if is_file else self._document_key(last, run.frame))
-            )
-        return (*rows, *self._seen_otherwise())
-
-    def _seen_otherwise(self) -> Iterator[FrameRow]:
-        """Frames as an older adapter saw them in the same bytes: they hold for no time, but what
-        cites them still means the same (CASES)."""
-        for before, after in pairwise(self._state.timeline):
-            same = (before.revision, before.valid_from) == (after.revision, after.valid_from)
-            if same and before.adapter != after.adapter:
-                now = {(f, frame.symbol.digest) for f, frame in self.frames(after).items()}
-                for frame_id, frame in self.frames(before).items():
-                    if (frame_id, frame.symbol.digest) not in now:
-                        start = before.valid_from
-                        yield self._frame_row(before, frame_id, start, start)
-
-    def _frame_row(
-        self, seen: Observation, frame: FrameId, valid_from: Instant, valid_to: Instant | None
-    ) -> FrameRow:
-        symbol = self.frames(seen)[frame].symbol
-        doc_a, doc_b = symbol.doc_bytes or (None, None)
-        return FrameRow(
-            frame,
-            symbol.digest,
-            self._state.page,
-            seen.revision,
-            valid_from.microseconds,
-            _microseconds(valid_to),
-            symbol.kind,
-            symbol.name,
-            symbol.qualified_name,
-            symbol.signature,
-            symbol.doc,
-            *symbol.lines,
-            *symbol.bytes,
-            doc_a,
-            doc_b,
-            None,
-        )
-
-    def _document_key(self, observation: Observation, frame: FrameId) -> str:
-        """From the frame and all that its document says, documentation outside of it included."""
-        symbol = self.frames(observation)[frame].symbol
-        hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
-        a, b = symbol.doc_bytes or symbol.bytes
-        if not (symbol.bytes[0] <= a and b <= symbol.bytes[1]):
-            hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
-        return f"{frame}.{hasher.hexdigest()[:16]}"
 
 
 def _observed_row(page: PageId, ordinal: int, seen: Observation) -> SpanRow:
@@ -315,6 +217,26 @@ def _observed_row(page: PageId, ordinal: int, seen: Observation) -> SpanRow:
         author=seen.author,
         end_commit=seen.end_commit,
         end_author=seen.end_author,
+        basis=seen.basis,
+        place=seen.place,
+    )
+
+
+def _closing_rows(state: PageState) -> tuple[ClosingRow, ...]:
+    return tuple(
+        ClosingRow(
+            state.page,
+            place,
+            change,
+            event.revision,
+            event.valid_to.microseconds,
+            event.reason,
+            None if event.frames is None else _json(event.frames),
+            event.to,
+            event.commit,
+            event.author,
+        )
+        for event, place, change in state.closings
     )
 
 
@@ -351,7 +273,8 @@ def _relation_rows(state: PageState) -> tuple[RelationRow, ...]:
 
 
 def _change_rows(page: PageId | None, state: PageState | ScopeState) -> list[ChangeRow]:
-    turns: dict[ChangeId, int] = {}
+    earlier = state.earlier if isinstance(state, PageState) else None
+    turns = dict(earlier.turns) if earlier else {}
     for change, body in state.changes:
         behind = (turns[after] + 1 for after in body.after if after in turns)
         turns[change] = max([body.at.microseconds, *behind])

@@ -54,7 +54,7 @@ class RevisionRow(NamedTuple):
 class SpanRow(NamedTuple):
     """One interval over which a revision of a page held; `ordinal` counts within the page. What
     the source's history says has the commit and author of its beginning and, if they are known,
-    of its end."""
+    of its end. An observation has its `basis`, and in `place` that of its event in the fold."""
 
     page_id: str
     ordinal: int
@@ -73,6 +73,24 @@ class SpanRow(NamedTuple):
     author: str | None = None
     end_commit: str | None = None
     end_author: str | None = None
+    basis: str | None = None
+    place: int = 0
+
+
+class ClosingRow(NamedTuple):
+    """How an observation (or, of a JSON list, some frames) was ended, as it was said; `place` is
+    that of its event in the fold."""
+
+    page_id: str
+    place: int
+    change_id: str
+    revision_id: str
+    valid_to: int
+    reason: str
+    frames: str | None
+    moved_to: str | None
+    commit_id: str | None
+    author: str | None
 
 
 class FrameRow(NamedTuple):
@@ -138,6 +156,15 @@ class DocumentRow(NamedTuple):
     past: int
 
 
+class Pending(NamedTuple):
+    """What a text index has not taken in yet: a document to add, or (removed) to drop."""
+
+    scope: str
+    past: int
+    key: str
+    removed: int
+
+
 class SegmentRow(NamedTuple):
     """A segment of events: its path, and a shorter name for it."""
 
@@ -201,7 +228,17 @@ class MentionRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Tail:
+    """From which instant and span on the rows of a page are new."""
+
+    since: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
 class PageRows:
+    """All rows of a page; with `tail` those from there on."""
+
     page: PageRow
     revisions: tuple[RevisionRow, ...]
     spans: tuple[SpanRow, ...]
@@ -209,6 +246,8 @@ class PageRows:
     relations: tuple[RelationRow, ...]
     changes: tuple[ChangeRow, ...]
     documents: tuple[DocumentRow, ...]
+    closings: tuple[ClosingRow, ...] = ()
+    tail: Tail | None = None
 
 
 class ScopeRow(NamedTuple):

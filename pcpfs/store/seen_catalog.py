@@ -20,7 +20,13 @@ from pcpfs.store.grants import ANYBODY
 LISTED = "listed"
 """A view of the scopes that may be listed, whether or not their pages may be read."""
 
-_BY_PAGE = {"revision": "page_id", "span": "page_id", "frame": "page_id", "relation": "from_page"}
+_BY_PAGE = {
+    "revision": "page_id",
+    "span": "page_id",
+    "closing": "page_id",
+    "frame": "page_id",
+    "relation": "from_page",
+}
 _OF_SEGMENT = "SELECT 1 FROM main.segment AS other WHERE other.segment = shown.segment"
 _OF_EVENT = (
     "SELECT 1 FROM main.event JOIN main.segment AS other USING (segment) "

@@ -27,8 +27,9 @@ from pcpfs.ports import (
     SearchIndex,
 )
 from pcpfs.search.analysis import Analyser, Document, index_version
-from pcpfs.store.catalog import Catalog, Pending
+from pcpfs.store.catalog import Catalog
 from pcpfs.store.index_seal import is_sealed, seal
+from pcpfs.store.rows import Pending
 
 OVERLAID = 48
 """So many pending documents are read in memory by each search; more are flushed first."""

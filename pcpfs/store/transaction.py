@@ -23,11 +23,13 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store import layout
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.continuing import continued
 from pcpfs.store.event_segments import Segment, take_in
-from pcpfs.store.fold import fold_page
+from pcpfs.store.fold import Changes, PageState, fold_page
 from pcpfs.store.intents import Committed, Intent, conclude, settled, waiting, withdraw
-from pcpfs.store.projection import Bodies, page_rows
+from pcpfs.store.projection import page_rows
 from pcpfs.store.rows import PageRows
+from pcpfs.store.seen_frames import Bodies
 from pcpfs.store.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, bodies, claims_of, refold_scope
 
@@ -52,6 +54,7 @@ class Transaction:
     _extractions: dict[tuple[Digest, str], Extraction] = field(default_factory=dict)
     _revisions: dict[RevisionId, Revision] = field(default_factory=dict)
     _pages: dict[PageId, tuple[Namespace, dict[ChangeId, Change]]] = field(default_factory=dict)
+    _adopted: set[PageId] = field(default_factory=set)
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
     _segments: list[Segment] = field(default_factory=list)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
@@ -130,6 +133,7 @@ class Transaction:
         if folded:
             own = self._pages.setdefault(page, (namespace, {}))[1]
             own.update({change: body for change, (body, _) in changes.items()})
+            self._adopted.add(page)
 
     def carry_on(self, intent: Intent | None) -> None:
         """Take over what an earlier transaction wrote and could not commit."""
@@ -276,8 +280,17 @@ class Transaction:
 
     def _page_rows(self) -> Iterator[PageRows]:
         for page, (namespace, own) in self._pages.items():
-            changes = self.shop.objects.page_changes(namespace, page, own)
-            yield page_rows(fold_page(page, namespace, changes), self._bodies(namespace, page))
+            state = self._state(page, namespace, own)
+            yield page_rows(state, self._bodies(namespace, page))
+
+    def _state(self, page: PageId, namespace: Namespace, own: Changes) -> PageState:
+        """From the tail of what the catalog knows where that suffices, else from all changes."""
+        objects = self.shop.objects
+        known = None
+        if page not in self._adopted:
+            earlier = objects.count_changes(namespace, page) - len(own)
+            known = continued(self.shop.catalog, page, namespace, own, earlier)
+        return known or fold_page(page, namespace, objects.page_changes(namespace, page, own))
 
     def _bodies(self, namespace: Namespace, page: PageId) -> Bodies:
         stored = bodies(self.shop.objects, namespace, page)

@@ -17,9 +17,10 @@ from pcpfs.store import layout
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.fold import fold_page
 from pcpfs.store.objects import Objects
-from pcpfs.store.projection import Bodies, page_rows, scope_rows
+from pcpfs.store.projection import page_rows, scope_rows
 from pcpfs.store.rows import ErasedRow, PageRows
 from pcpfs.store.scope_fold import fold_scope
+from pcpfs.store.seen_frames import Bodies
 from pcpfs.store.tree import Tree
 
 

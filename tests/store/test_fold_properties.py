@@ -16,10 +16,8 @@ from pcpfs.model.changes import (
     RevisionWritten,
 )
 from pcpfs.model.ids import ChangeId, Digest, FrameId
-from pcpfs.store.fold import (
-    in_order,
-    runs,
-)
+from pcpfs.store.fold import in_order
+from pcpfs.store.timeline import runs
 from tests.store.folding import (
     History,
     at,
