@@ -161,7 +161,7 @@ class _Walk:
         if entry.name in VCS_FOLDERS:
             self._skip(path, Reason.VCS, directory=directory)
         elif path in self._options.exclusions:
-            self._skip(path, Reason.EXCLUDED, directory=directory)
+            self._exclude(entry, path, directory)
         elif why := rules.why(path, directory):
             self._skip(path, Reason.IGNORED, why, directory)
         elif directory:
@@ -169,6 +169,13 @@ class _Walk:
             self._pending.append((path, rules, included, wanted))
         elif not wanted:
             self._judge_file(entry, path, included)
+
+    def _exclude(self, entry: os.DirEntry[str], path: str, directory: bool) -> None:
+        try:
+            stat = stat_of(entry.stat(follow_symlinks=False))
+        except OSError:
+            stat = None  # it is left out whatever it is
+        self.skipped.append(Skipped(path, Reason.EXCLUDED, "", directory, stat))
 
     def _includes(self, path: str, inherited: bool, directory: bool) -> bool:
         if self._include is None:

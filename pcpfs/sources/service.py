@@ -18,6 +18,7 @@ from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
 from pcpfs.sources.apply import BATCH_BYTES, BATCH_FILES, Applied, Applier
 from pcpfs.sources.extraction_pool import ExtractionPool
+from pcpfs.sources.moved_away import without_erased
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.reextract import ReextractReport, reextract
@@ -188,6 +189,7 @@ class Sources:
             if paths is None
             else scan_paths(root.path, root.options, cache, paths)
         )
+        found = without_erased(self.store, transaction, root, found)
         settled, contents = self._settle(root, found)
         known = self._known(root, settled)
         todo = self._planned(root, known, settled, contents)

@@ -32,6 +32,7 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
+from pcpfs.store.erased_files import note_files
 from pcpfs.store.event_segments import refold_segments
 from pcpfs.store.local import Position
 from pcpfs.store.owners import is_others
@@ -159,6 +160,7 @@ class Working:
 def lay_receipts(work: Working) -> None:
     """From here on the pages are erased for everybody."""
     shop = work.shop
+    note_files(shop, work.job.traces.pages)
     for receipt in work.job.receipts:
         path = shop.root / layout.receipt_file(receipt.namespace, receipt.page)
         if not path.exists():

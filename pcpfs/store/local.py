@@ -27,6 +27,8 @@ CREATE TABLE IF NOT EXISTS former
     (path TEXT PRIMARY KEY, page_id TEXT, digest TEXT, revision_id TEXT, before TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS purged (page_id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rewritten (old TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS erased_file
+    (page_id TEXT PRIMARY KEY, inode INT, size INT, mtime_ns INT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS suppression
@@ -34,6 +36,14 @@ CREATE TABLE IF NOT EXISTS suppression
 """
 
 _REMEDY = "`pcpfs fsck --repair` begins a new one; then add your sources again"
+
+
+class FileMark(NamedTuple):
+    """By what a file is known again that was only moved: nothing that says what it holds."""
+
+    inode: int
+    size: int
+    mtime_ns: int
 
 
 class Base(NamedTuple):
@@ -268,6 +278,16 @@ class LocalState:
         self._db.execute(
             "UPDATE root SET synced_at = ?, skipped = ? WHERE root_id = ?", (at, listed, root)
         )
+
+    def note_erased_files(self, files: Mapping[PageId, FileMark]) -> None:
+        """Which files of this machine are those of erased pages."""
+        rows = [(page, *mark) for page, mark in files.items()]
+        self._db.executemany("INSERT OR REPLACE INTO erased_file VALUES (?, ?, ?, ?)", rows)
+
+    def erased_files(self) -> dict[FileMark, PageId]:
+        """The files that were noted, as they were at the last look."""
+        rows = self._db.execute("SELECT * FROM erased_file")
+        return {FileMark(*mark): PageId(page) for page, *mark in rows}
 
     def roots(self) -> dict[RootId, BoundRoot]:
         rows = self._db.execute("SELECT * FROM root ORDER BY root_id")

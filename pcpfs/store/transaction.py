@@ -21,6 +21,7 @@ from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
+from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.continuing import continued
@@ -28,6 +29,7 @@ from pcpfs.store.event_segments import Segment, take_in
 from pcpfs.store.fold import Changes, PageState, fold_page
 from pcpfs.store.intents import Committed, Intent, conclude, settled, waiting, withdraw
 from pcpfs.store.projection import page_rows
+from pcpfs.store.refresh import refold_paths
 from pcpfs.store.rows import PageRows
 from pcpfs.store.seen_frames import Bodies
 from pcpfs.store.tree import NOTHING_SEEN, Seen
@@ -57,6 +59,7 @@ class Transaction:
     _adopted: set[PageId] = field(default_factory=set)
     _scopes: dict[Namespace, dict[ChangeId, Change]] = field(default_factory=dict)
     _segments: list[Segment] = field(default_factory=list)
+    _receipts: list[str] = field(default_factory=list)
     _done: dict[str, bytes | Path] = field(default_factory=dict)
     _held: int = 0
     _carried: tuple[str, ...] = ()
@@ -113,6 +116,12 @@ class Transaction:
         self._segments.append(found)
         self._change_files[found.path] = raw
         return found.path
+
+    def receipt(self, receipt: Receipt) -> None:
+        """A page that is not to be: nothing is taken in as such."""
+        path = layout.receipt_file(receipt.namespace, receipt.page)
+        self._change_files[path] = receipt.encode()
+        self._receipts.append(path)
 
     def adopt_object(self, path: str, raw: bytes) -> None:
         """Take over an envelope as it is; the caller has checked it against its name."""
@@ -177,6 +186,7 @@ class Transaction:
         for mapping in (self._revisions, self._pages, self._scopes):
             mapping.clear()
         self._segments.clear()
+        self._receipts.clear()
 
     def commit(
         self,
@@ -224,6 +234,7 @@ class Transaction:
                 take_in(self.shop, found)
             for namespace in self._scopes:
                 refold_scope(self.shop, namespace)
+            refold_paths(self.shop, self._receipts)
         return claims
 
     def _intent(self, others: Mapping[str, bytes], seen: Seen) -> Intent:

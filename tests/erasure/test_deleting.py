@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +13,6 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.receipts import Receipt
 from pcpfs.model.retention import RetentionSet
-from pcpfs.sources.roots import Wanted
-from pcpfs.sources.service import Sources
 from pcpfs.sources.status import status
 from pcpfs.store.erasing import delete, extent
 from pcpfs.store.feed import Feed
@@ -158,56 +154,6 @@ def test_a_cursor_of_the_feed_goes_on_over_an_erasure(place: Workplace) -> None:
     delete(place.store, ANNA, page, WHY)
     kept = place.write("# Three\nthird\n").page_id
     assert [entry.page_id for entry in Feed(place.store).since(cursor)] == [kept]
-
-
-@pytest.fixture
-def app(tmp_path: Path) -> Path:
-    folder = tmp_path / "app"
-    folder.mkdir()
-    (folder / "keys.py").write_text("KEY = 'deadbeef-is-the-key-of-the-harbour'\n")
-    (folder / "tides.py").write_text("def tides():\n    return 2\n")
-    return folder
-
-
-def synced(place: Workplace) -> list[str | None]:
-    with Sources(place.store, ANNA) as sources:
-        sources.sync()
-    return sorted(str(row.path) for row in place.store.catalog.pages("is_source AND is_open"))
-
-
-def test_an_erased_source_is_not_taken_in_again(place: Workplace, app: Path) -> None:
-    with Sources(place.store, ANNA) as sources:
-        sources.add(Wanted(app, Namespace("project:app")))
-    (row,) = place.store.catalog.pages("path = 'keys.py'")
-    found = delete(place.store, ANNA, row.page_id, WHY, proven=True)
-    assert found.proof is not None
-    assert found.proof.ok, found.proof.traces
-    assert holds(place.path, "deadbeef-is-the-key", "keys.py") == []
-    assert synced(place) == ["tides.py"]
-    (app / "keys.py").write_text("KEY = 'another-key-of-the-harbour-altogether'\n")
-    assert synced(place) == ["tides.py"]
-    with Sources(place.store, ANNA) as sources:
-        report = sources.add(Wanted(app, Namespace("project:app"))).roots[0]
-    assert [(skip.path, skip.reason) for skip in report.skipped] == [("keys.py", "excluded")]
-    place.store.reindex()
-    assert synced(place) == ["tides.py"]
-    assert fsck(place.store).problems == ()
-
-
-def test_the_paths_that_it_was_renamed_to_are_not_taken_in_either(
-    place: Workplace, app: Path
-) -> None:
-    with Sources(place.store, ANNA) as sources:
-        sources.add(Wanted(app, Namespace("project:app")))
-    (row,) = place.store.catalog.pages("path = 'keys.py'")
-    (app / "keys.py").rename(app / "secrets.py")
-    assert synced(place) == ["secrets.py", "tides.py"]
-    found = delete(place.store, ANNA, row.page_id, WHY, cascade=True)
-    assert len(found.pages) == 2
-    assert synced(place) == ["tides.py"]
-    assert holds(place.path, "deadbeef-is-the-key") == []
-    os.rename(app / "secrets.py", app / "keys.py")
-    assert synced(place) == ["tides.py"]
 
 
 def test_under_a_hold_nothing_is_erased_and_an_override_is_recorded(place: Workplace) -> None:
