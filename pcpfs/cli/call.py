@@ -7,9 +7,10 @@ import getpass
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from pcpfs.store.session import Session
     from pcpfs.store.store import Store
     from pcpfs.view.view import View
+
+
+_TOGETHER = 1000
+"""So many members of a list are printed at once."""
 
 
 def document(answer: object) -> bytes:
@@ -131,6 +136,25 @@ class Call:
         else:
             for line in lines:
                 click.echo(line)
+
+    def stream(
+        self,
+        before: Mapping[str, object],
+        name: str,
+        members: Iterable[object],
+        after: Mapping[str, object],
+    ) -> None:
+        """Print one JSON document with a list as long as it likes, bit by bit; what is None is
+        left out."""
+        rest = iter(members)
+        some = list(islice(rest, _TOGETHER))
+        self.raw(document(before)[:-2] + b", " + document(name)[:-1] + b": [")
+        while some:
+            following = list(islice(rest, _TOGETHER))
+            self.raw(document(some)[1:-2] + (b", " if following else b""))
+            some = following
+        told = document({key: value for key, value in after.items() if value is not None})
+        self.raw(b"]" + (b", " + told[1:] if len(told) > 3 else b"}\n"))
 
     def raw(self, content: bytes) -> None:
         """Write exactly these bytes to standard output."""

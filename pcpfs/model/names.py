@@ -167,7 +167,7 @@ def _unportable(part: str) -> str | None:
         return "it is no valid Unicode"
     if size > 200:
         return "a part of it is longer than 200 bytes"
-    if part.split(".")[0].rstrip(" ").casefold() in _DEVICES:
+    if is_device(part):
         return f"{part!r} is a device name"
     if part[-1] in ". " or part[0] == " ":
         return f"{part!r} starts or ends with a space, or ends with a dot"
@@ -180,6 +180,11 @@ def _unportable(part: str) -> str | None:
     if is_editor_file(part):
         return f"{part!r} looks like an editor's own file"
     return None
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows takes a file name, whatever its ending, for a device."""
+    return name.split(".")[0].rstrip(" ").casefold() in _DEVICES
 
 
 def is_editor_file(name: str) -> bool:

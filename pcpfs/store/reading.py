@@ -52,6 +52,10 @@ class Reader:
         self._pins = pins
         self._roots = {row.root_id: row.name for row in catalog.roots()}
 
+    def under(self, pins: Pins) -> Reader:
+        """The same state of the store under other instants of valid time."""
+        return Reader(self.catalog, self._objects, self._owner, pins, self._elsewhere)
+
     def page(self, page_id: str) -> PageRow:
         row = self.catalog.page(page_id)
         if row is None:

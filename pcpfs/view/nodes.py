@@ -1,39 +1,28 @@
-"""What the virtual view is made of: directories, files and links; and safe names for them."""
+"""What the virtual view is made of: directories, files and links."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
+from typing import NamedTuple, TypeVar
 
 from pcpfs.model.instants import Instant
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Bytes that are made or read when asked for; `size` is exact."""
+    """Bytes that are made or read when asked for. `modified`: since when they are so."""
 
-    size: int
+    known_size: int | None
     modified: Instant
     read: Callable[[], bytes]
 
     kind = "file"
 
-
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """Names and what they stand for, in order; made when asked for.
-
-    `find` answers a name without listing all, also names that no list shows (`/as-of/<instant>`).
-    """
-
-    entries: Callable[[], Mapping[str, Node]]
-    find: Callable[[str], Node | None] | None = None
-
-    kind = "directory"
-
-    def child(self, name: str) -> Node | None:
-        return self.find(name) if self.find is not None else self.entries().get(name)
+    @property
+    def size(self) -> int:
+        """Exactly how many bytes `read` gives; where the catalog does not say, they are made."""
+        return len(self.read()) if self.known_size is None else self.known_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,36 +34,61 @@ class Link:
     kind = "link"
 
 
+class Entry(NamedTuple):
+    """What a directory lists. `next` is where its list goes on, whatever comes and goes."""
+
+    next: str
+    name: str
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Names and what they stand for. `list` gives them from a place on, in an order that does not
+    change, and reads them bit by bit; `find` answers a name without listing all, also names that
+    no list shows (`/as-of/<instant>`)."""
+
+    list: Callable[[str], Iterator[Entry]]
+    find: Callable[[str], Node | None]
+
+    kind = "directory"
+
+    def entries(self, start: str = "") -> Iterator[Entry]:
+        return self.list(start)
+
+
 Node = File | Directory | Link
 
 
-def safe_name(text: str) -> str:
-    """A file name for any text: what a name cannot hold, or a terminal obeys, is percent-encoded;
-    reversible by `plain_name`."""
-    raw = text.encode("utf-8", "surrogateescape")
-    shown = "".join(
-        chr(byte) if byte >= 0x80 or (0x20 <= byte < 0x7F and byte not in b"/%") else f"%{byte:02x}"
-        for byte in raw
-    ).encode("latin-1")
-    name = shown.decode("utf-8", "surrogateescape")
-    return {"": "%", ".": "%2e", "..": "%2e%2e"}.get(name, name)
+def unlisted(find: Callable[[str], Node | None]) -> Directory:
+    """A directory of more names than anybody could list."""
+    return Directory(lambda start: iter(()), find)
 
 
-def plain_name(name: str) -> str:
-    """The text that `safe_name` made this name of."""
-    return "" if name == "%" else unquote(name, "utf-8", "surrogateescape")
+def listed(make: Callable[[], Mapping[str, Node]]) -> Directory:
+    """A directory of few names, all made when it is looked at; sorted."""
+
+    def entries(start: str) -> Iterator[Entry]:
+        for name, node in sorted(make().items()):
+            if name >= start:
+                yield Entry(name + "\0", name, node)
+
+    return Directory(entries, lambda name: make().get(name))
 
 
-def folded(files: Mapping[str, Node]) -> dict[str, Node]:
-    """A tree of directories from files by path with `/`; sorted by name."""
-    root: dict[str, Node] = {}
-    below: dict[str, dict[str, Node]] = {}
-    for path, node in files.items():
-        first, slash, rest = path.partition("/")
-        if slash:
-            below.setdefault(first, {})[rest] = node
-        else:
-            root[first] = node
-    for name, nested in below.items():
-        root.setdefault(name, Directory(lambda nested=nested: folded(nested)))  # type: ignore[misc]
-    return dict(sorted(root.items()))
+_FIRST, _MOST = 8, 256
+Row = TypeVar("Row")
+
+
+def in_batches(
+    ask: Callable[[str, int], Sequence[Row]], after: Callable[[Row], str], start: str
+) -> Iterator[Row]:
+    """All rows from a place on, asked for in batches that grow: `ask(place, count)` gives fewer
+    than `count` only at the end, and `after` tells where a row is behind."""
+    count = _FIRST
+    while True:
+        batch = ask(start, count)
+        yield from batch
+        if len(batch) < count:
+            return
+        start, count = after(batch[-1]), min(2 * count, _MOST)

@@ -120,13 +120,21 @@ def of_all() -> Iterator[Question]:
     yield "map", lambda s: source_map(s, focus=["harbour"])
     yield "verify", lambda s: verify(s.store, installed_registry(), s.authority)
     yield "view", lambda s: list(files(View(s, Pins()).root(), ""))
+    yield "view search", lambda s: list(files(folder_at(s, "/search/harbour"), ""))
+    yield "view modified", lambda s: str(View(s, Pins()).modified)
     yield "thread", lambda s: StoreLedger(s, "hidden", Settings()).log()
     yield "undo the last", lambda s: undo(s.store, BEN)
 
 
+def folder_at(session: Session, path: str) -> Directory:
+    found = View(session, Pins()).node(path)
+    assert isinstance(found, Directory)
+    return found
+
+
 def files(folder: Directory, path: str) -> Iterator[tuple[str, str]]:
     """All of a virtual folder, with the bytes of the small files."""
-    for name, node in folder.entries().items():
+    for _, name, node in folder.entries():
         if isinstance(node, Directory):
             yield from files(node, f"{path}/{name}")
         else:

@@ -78,3 +78,42 @@ def test_what_is_not_in_the_view_is_refused(shore: Terminal, path: str) -> None:
 
 def test_a_folder_cannot_be_read_as_a_file(shore: Terminal) -> None:
     assert shore.run("cat", "/sources").code == 2
+
+
+def test_a_long_list_is_given_in_parts(shore: Terminal) -> None:
+    whole = shore.run("ls", "/frames", "--json").json
+    assert "cursor" not in whole
+    assert len(whole["entries"]) > 2
+    parts, cursor = [], []
+    while True:
+        answer = shore.run("ls", "/frames", "--limit", "2", *cursor, "--json").json
+        parts += answer["entries"]
+        if "cursor" not in answer:
+            break
+        assert len(answer["entries"]) == 2
+        cursor = ["--cursor", answer["cursor"]]
+    assert parts == whole["entries"]
+    told = shore.run("ls", "/frames", "--limit", "1")
+    assert len(told.text.splitlines()) == 1
+    assert "--cursor" in told.message
+
+
+@pytest.mark.parametrize("cursor", ["x", "WzFd", "bnVsbA==", "WyIvIiwgMV0="])
+def test_what_is_no_cursor_is_refused(shore: Terminal, cursor: str) -> None:
+    assert shore.run("ls", "/", "--cursor", cursor).code == 2
+
+
+def test_a_cursor_belongs_to_its_folder(shore: Terminal) -> None:
+    cursor = shore.run("ls", "/", "--limit", "1", "--json").json["cursor"]
+    assert shore.run("ls", "/pages", "--cursor", cursor).code == 2
+
+
+def test_an_empty_folder_is_an_empty_list(shore: Terminal) -> None:
+    assert shore.run("ls", "/relations", "--json").json == {"path": "/relations", "entries": []}
+    assert shore.run("ls", "/relations").text == ""
+
+
+def test_a_search_is_a_folder(shore: Terminal) -> None:
+    (entry, *_) = shore.run("ls", "/search/spring tides", "--json").json["entries"]
+    assert (entry["name"], entry["kind"]) == ("01-Moon.md", "link")
+    assert shore.run("cat", "/search/spring tides/01-Moon.md").out == NOTE

@@ -26,12 +26,15 @@ def app(place: Workplace, tmp_path: Path) -> SourceTree:
     return SourceTree(tmp_path / "app", place)
 
 
+BRANCHES = ["frames", "pages", "relations", "scopes", "search", "sources"]
+
+
 def now(place: Workplace) -> View:
     return View(place.session, Pins())
 
 
 def test_the_root_has_a_branch_for_each_way_to_look(place: Workplace) -> None:
-    assert names(now(place), "/") == ["as-of", "frames", "pages", "scopes", "sources"]
+    assert names(now(place), "/") == ["as-of", *BRANCHES]
     for path in ("/", "", ".", "//", "/./"):
         assert now(place).node(path).kind == "directory"
 
@@ -231,7 +234,8 @@ class TestFrames:
         frame = app.symbol("first").frame_id
         raw = now(app.place).file(f"/frames/{frame}.json").read()
         assert json.loads(raw)["qualified_name"] == "first"
-        assert names(now(app.place), "/frames") == []
+        frames = app.place.session.frames_of("a.py")
+        assert names(now(app.place), "/frames") == sorted(f"{f.frame_id}.json" for f in frames)
 
     @pytest.mark.parametrize("name", ["x", "fr_.json", "fr_" + "0" * 26 + ".json", "..", "%.json"])
     def test_other_names_are_not_there(self, place: Workplace, name: str) -> None:
@@ -250,7 +254,7 @@ class TestAsOf:
         below = files(now(app.place), f"/as-of/{then}")
         assert below == files(View(app.place.session, as_of(then)))
         assert below["sources/app/a.py"] == PYTHON.encode()
-        assert names(now(app.place), f"/as-of/{then}") == ["frames", "pages", "scopes", "sources"]
+        assert names(now(app.place), f"/as-of/{then}") == BRANCHES
 
     @pytest.mark.parametrize("spelling", ["2050-01-01", "2050-01-01T00:00:00+01:00"])
     def test_an_instant_may_be_spelled_as_people_do(self, place: Workplace, spelling: str) -> None:

@@ -12,7 +12,7 @@ def walk(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
     """Every node below, with its path."""
     yield path or "/", node
     if isinstance(node, Directory):
-        for name, below in node.entries().items():
+        for _, name, below in node.entries():
             yield from walk(below, f"{path}/{name}")
 
 
@@ -32,4 +32,4 @@ def names(view: View, path: str) -> list[str]:
     """What a directory lists."""
     node = view.node(path)
     assert isinstance(node, Directory)
-    return list(node.entries())
+    return [entry.name for entry in node.entries()]
