@@ -20,6 +20,7 @@ from pcpfs.store.recommending import Recommendation, recommendations
 from pcpfs.store.residues import pending
 from pcpfs.store.searching import IndexView
 from pcpfs.store.session import Session
+from pcpfs.store.sizes import Sizes, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Status:
     """What the session's principal may see; only the owner sees the `generation`, which counts the
     changes of all. `stale` lists files that `sync` would look at; `edits` are files in `tree/` that
     differ from their pages; `erasure_pending` are erased pages that
-    history holds still."""
+    history holds still; `size` is there if asked for."""
 
     store_id: str
     path: str
@@ -55,10 +56,12 @@ class Status:
     recommended: tuple[Recommendation, ...]
     index: IndexView
     generation: int | None
+    size: Sizes | None = None
 
 
-def status(session: Session) -> Status:
-    """Looks at the stat of every source file; reads and writes none."""
+def status(session: Session, *, size: bool = False) -> Status:
+    """Looks at the stat of every source file, and for `size` of every file of the store; reads and
+    writes none. NotPermitted where anybody but the owner asks for sizes."""
     store = session.store
     scopes = session.scopes()
     seen = session.authority.catalog
@@ -84,6 +87,7 @@ def status(session: Session) -> Status:
         recommended=recommendations(session),
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
+        size=sizes(session) if size else None,
     )
 
 

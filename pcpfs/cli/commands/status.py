@@ -13,11 +13,12 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.conflict_lines import conflict_lines
 from pcpfs.cli.reports import skipped_line
 from pcpfs.cli.shown import suspect_lines
-from pcpfs.cli.text import columns, plural, safe, styled
+from pcpfs.cli.text import columns, plural, safe, size, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootView, Skipped
     from pcpfs.sources.status import Status
+    from pcpfs.store.sizes import Sizes
 
 _FEW = 12
 
@@ -25,16 +26,17 @@ _FEW = 12
 @click.command(
     cls=Command,
     section="Store",
-    examples=["pcpfs status", "pcpfs status --all", "pcpfs status --json"],
+    examples=["pcpfs status", "pcpfs status --size", "pcpfs status --json"],
 )
 @click.option(
     "--all", "everything", is_flag=True, help="List all that was left out, not only some."
 )
-def command(call: Call, everything: bool) -> None:
+@click.option("--size", "sized", is_flag=True, help="Say where the space goes, too.")
+def command(call: Call, everything: bool, sized: bool) -> None:
     """Show the sources and what needs attention."""
     from pcpfs.sources.status import status  # noqa: PLC0415 (help needs no store)
 
-    answer = status(call.session)
+    answer = status(call.session, size=sized)
     call.answer(answer, _lines(answer, everything))
 
 
@@ -45,6 +47,7 @@ def _lines(status: Status, everything: bool) -> Iterator[str]:
     yield from suspect_lines(status.suspect)
     yield from _needs_attention(status)
     yield from _left_out(status.skipped, None if everything else _FEW)
+    yield from _sizes(status.size) if status.size else ()
 
 
 def _left_out(skipped: Sequence[Skipped], most: int | None) -> Iterator[str]:
@@ -70,6 +73,16 @@ def _roots(roots: Sequence[RootView]) -> Iterator[str]:
         for root in roots
     ]
     yield from columns(rows, ("bold",)) if rows else ()
+
+
+def _sizes(sizes: Sizes) -> Iterator[str]:
+    """A line for each kind of files, and the total: what the disk gives them, what they hold."""
+    rows = [
+        (size(part.disk), size(part.bytes), plural(part.files, "file"), part.kind, part.scope or "")
+        for part in sizes.parts
+    ]
+    total = (size(sizes.disk), size(sizes.bytes), plural(sizes.files, "file"), "in all", "")
+    yield from columns((("on disk", "held", "", "", ""), *rows, total), ("bold",))
 
 
 def _needs_attention(status: Status) -> Iterator[str]:
