@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,13 @@ def place(empty_store: Path, tmp_path: Path) -> Iterator[Workplace]:
     workplace = Workplace.at(path)
     yield workplace
     workplace.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """Programs that tests interrupt inherit what a shell does to its background jobs."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

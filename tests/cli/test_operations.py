@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store import exchange, importing, recommending
+from pcpfs.store import exchange, importing, recommending, source_map
 from pcpfs.store.session import Session
 from tests.cli.running import Terminal
 
@@ -28,7 +28,7 @@ def test_the_document_names_methods_and_commands_that_exist(shore: Terminal) -> 
     table = DOCUMENT[DOCUMENT.index("| PCP operation") : DOCUMENT.index("## Writing")]
     methods = set(re.findall(r"`(\w+)\(", table))
     assert methods
-    places = (Session, exchange, importing, recommending)
+    places = (Session, exchange, importing, recommending, source_map)
     assert [n for n in sorted(methods) if not any(hasattr(p, n) for p in places)] == []
     help_text = shore.run("--help").text
     for row in table.splitlines()[2:]:
