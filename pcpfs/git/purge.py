@@ -13,7 +13,7 @@ from pathlib import Path
 from pcpfs.disk import Disk
 from pcpfs.git.doomed import Doomed
 from pcpfs.git.process import failure
-from pcpfs.git.raw import Raw, Reader, entries, process_of
+from pcpfs.git.raw import Entry, Raw, Reader, entries, process_of
 from pcpfs.git.store import Git
 
 _REACHING = ("--objects", "--all", "--reflog", "--indexed-objects", "--ignore-missing")
@@ -109,8 +109,7 @@ def _gone(
     names = frozenset(path.rsplit("/", 1)[-1].encode() for path in doomed.folders | doomed.files)
     with Reader(git) as reader:
         ends.gone |= _left_behind(reader, old & loose_ends, loose_ends)
-        for name in sorted(loose_ends - ends.gone):
-            raw = reader.read(name)
+        for name, raw in reader.read_all(sorted(loose_ends - ends.gone)):
             if raw is None or _names(raw, doomed, names, len(name)):
                 ends.gone.add(name)
             else:
@@ -121,18 +120,25 @@ def _gone(
 def _left_behind(reader: Reader, old: Iterable[str], loose_ends: frozenset[str]) -> set[str]:
     """What rewritten commits held and the new ones do not: nobody else has it."""
     found: set[str] = set()
-    waiting = [*old]
-    while waiting:
-        name = waiting.pop()
-        raw = reader.read(name)
-        if raw is None:
-            continue
-        new = {one for one in _uses(raw, len(name)) if one in loose_ends} - found
-        if raw.kind == "commit":
-            new = {one for one in new if (of := reader.read(one)) and of.kind == "tree"}
-        found |= new
-        waiting += new
+    wave = sorted(old)
+    while wave:
+        below: set[str] = set()
+        for name, raw in reader.read_all(wave):
+            new = [e for e in _held_by(raw, len(name)) if e.object in loose_ends]
+            below.update(e.object for e in new if e.is_folder and e.object not in found)
+            found.update(e.object for e in new)
+        wave = sorted(below)
     return found
+
+
+def _held_by(raw: Raw | None, digits: int) -> list[Entry]:
+    """The lines of a tree; of a commit or a tag its tree or object, as if it were a folder."""
+    if raw is None or raw.kind == "blob":
+        return []
+    if raw.kind == "tree":
+        return entries(raw.content, digits)
+    first = raw.content.partition(b"\n")[0].split(b" ")[1].decode()
+    return [Entry(b"40000", b"", first)]
 
 
 def _names(raw: Raw, doomed: Doomed, names: frozenset[bytes], digits: int) -> bool:

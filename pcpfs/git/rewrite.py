@@ -167,7 +167,7 @@ def _unfolded(head: bytes) -> list[bytes]:
     return lines
 
 
-Node = dict[str, "Node | str"]
+Node = dict[bytes, "Node | str"]
 
 
 class _Trees:
@@ -196,7 +196,7 @@ class _Trees:
         return self._edit("", tree, self._watched, False) or self._add([])
 
     def _watch(self, path: str, mark: str | None) -> None:
-        node, names = self._watched, path.split("/")
+        node, names = self._watched, os.fsencode(path).split(b"/")
         for name in names[: -1 if mark else None]:
             below = node.setdefault(name, {})
             if isinstance(below, str):
@@ -215,11 +215,14 @@ class _Trees:
     def _edited(self, path: str, tree: str, node: Node, on_shelf: bool) -> str | None:
         on_shelf = on_shelf or path in self._doomed.shelves
         before = self._lines(tree)
-        after = [
-            line
-            for entry in before
-            if (line := self._kept(path, entry, node.get(os.fsdecode(entry.name)), on_shelf))
-        ]
+        after: list[Entry] = []
+        for entry in before:  # most of them stay as they are: a large folder has thousands
+            mark = node.get(entry.name)
+            line: Entry | None = entry
+            if mark is not None or on_shelf:
+                line = self._kept(path, entry, mark, on_shelf)
+            if line is not None:
+                after.append(line)
         new, is_left = tree if after == before else self._add(after), bool(after)
         for segment in self._segments.get(path, ()):
             if self._has(before, segment.removeprefix(path + "/").split("/")):
