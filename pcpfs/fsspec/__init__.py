@@ -1,0 +1,1 @@
+"""The virtual view as a file system of fsspec: `pcpfs://`."""
