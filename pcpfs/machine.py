@@ -1,9 +1,11 @@
-"""What this machine's user has once: the secret that marks our own caches."""
+"""What this machine's user has once: the secret that marks our own caches; and what a process of
+theirs is doing."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -30,6 +32,24 @@ def user_secret(disk: Disk, entropy: Entropy, folder: Path | None = None) -> byt
     disk.write(file, secret)
     os.chmod(file, 0o600)
     return secret
+
+
+class Processor(NamedTuple):
+    """Seconds of processor that a process had, and whether it wants more or waits for the disk."""
+
+    seconds: float
+    is_at_work: bool
+
+
+def processor_of(process: int) -> Processor | None:
+    """None where the system does not tell."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_text(encoding="latin-1")
+        state, *numbers = told.rpartition(")")[2].split()
+        ticks = int(numbers[10]) + int(numbers[11])
+    except (OSError, ValueError, IndexError):
+        return None
+    return Processor(ticks / os.sysconf("SC_CLK_TCK"), state in ("R", "D"))
 
 
 def _is_private(file: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from pcpfs.model.frames import Symbol
+from pcpfs.model.frames import LEFT_OUT, Symbol
 from pcpfs.model.ids import Digest
 from pcpfs_adapters.kinds import CALLABLES, TYPES
 from pcpfs_adapters.source_text import SourceText
@@ -126,4 +126,4 @@ def _symbol(source: SourceText, item: Placed, line: int, wording: Wording) -> Sy
 
 
 def _left_out(count: int, which: str) -> tuple[str, ...]:
-    return (f"{count} definitions {which} left out",) if count > 0 else ()
+    return (f"{count} definitions {which} {LEFT_OUT}",) if count > 0 else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from pcpfs.model.frames import Extraction
+from pcpfs.model.frames import TOO_DAMAGED, TOO_LARGE, TOOK_TOO_MUCH, Extraction
 from pcpfs_adapters.definitions import nested, symbols
 from pcpfs_adapters.describing import Describer
 from pcpfs_adapters.finding import Finder
@@ -51,14 +51,14 @@ class TreeSitterAdapter:
     def extract(self, source: bytes) -> Extraction:
         text = read(source)
         if len(text.utf8) > MAX_BYTES:
-            return self._extraction(text, "too large to parse")
+            return self._extraction(text, TOO_LARGE)
         text = text.without(self.language.macros)
         tree = self._grammar.parse(text.parsed, self._seconds)
         if tree is None:
-            return self._extraction(text, "took too much to parse", error_count=1)
+            return self._extraction(text, TOOK_TOO_MUCH, error_count=1)
         damage = Damage.of(tree)
         if damage.cost > MAX_COST:
-            return self._extraction(text, "too damaged to search", error_count=damage.places)
+            return self._extraction(text, TOO_DAMAGED, error_count=damage.places)
         parsed = (self.language, self._grammar, text, tree.root_node)
         found = list(Finder(*parsed).definitions())
         describer = Describer(*parsed)

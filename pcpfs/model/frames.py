@@ -14,6 +14,11 @@ from pcpfs.model.ids import Digest, FrameId, PageId, derived
 
 FILE_KIND = "file"
 """The kind of the frame that is a whole file; it is no symbol."""
+TOO_LARGE = "too large to parse"
+TOOK_TOO_MUCH = "took too much to parse"
+TOO_DAMAGED = "too damaged to search"
+LEFT_OUT = "left out"
+"""Notes of an extraction that has not all symbols; of some that were left out, the end of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,12 @@ class Extraction:
     def adapter_tag(self) -> str:
         """`python-1`: the name under which the store keeps this extraction."""
         return f"{self.adapter}-{self.version}"
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Of the notes those that say that symbols are missing."""
+        ends = (TOO_LARGE, TOOK_TOO_MUCH, TOO_DAMAGED, LEFT_OUT)
+        return tuple(note for note in self.notes if note.endswith(ends))
 
     def encode(self) -> bytes:
         """The canonical bytes of a frames file: names, kinds, ranges and digests; no ids."""

@@ -151,9 +151,12 @@ class Applier:
 
     def _usable(self, content: Content, seen: Extraction | Unextracted) -> Extraction:
         """What the adapter saw; for a file that it could not cope with, what plain text sees."""
-        if isinstance(seen, Extraction):
-            return seen
         path = content.candidate.path
+        if isinstance(seen, Extraction):
+            if seen.limits:
+                reason = Reason.FEWER_SYMBOLS if seen.symbols else Reason.NO_SYMBOLS
+                self.applied.skipped.append(Skipped(path, reason, "; ".join(seen.limits)))
+            return seen
         self.applied.skipped.append(Skipped(path, Reason.NO_SYMBOLS, seen.detail))
         plain = self.registry.for_source("", b"")
         return plain.extract(content.data)

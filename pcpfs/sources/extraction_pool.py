@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from types import TracebackType
 from typing import Self
 
+from pcpfs.machine import processor_of
 from pcpfs.model.frames import Extraction
 from pcpfs.ports import AdapterRegistry
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted, extract
@@ -46,7 +47,8 @@ class ExtractionPool:
 
     Workers start with the first batch that is worth it (or with `warm`) and stay. A batch of few
     small files is extracted in this process while there are none: starting them takes longer. The
-    time limit holds in workers only; nothing can interrupt a parser in this process.
+    time limit (of processor, where others are at work too) holds in workers only; nothing can
+    interrupt a parser in this process.
     """
 
     def __init__(
@@ -170,7 +172,7 @@ class _Run:
         for connection, worker in busy.items():
             if connection in ready:
                 lost += [] if self._take(worker) else [worker]
-            elif worker.deadline <= time.monotonic():
+            elif worker.deadline <= time.monotonic() and not worker.was_kept_waiting(self.seconds):
                 self._name(worker, Trouble.HUNG, f"no answer within {self.seconds:g} s")
                 lost.append(worker)
         return lost
@@ -180,7 +182,7 @@ class _Run:
             return True
         chunk = self.chunks.popleft()
         worker.in_hand = deque(chunk)
-        worker.deadline = time.monotonic() + self.seconds
+        worker.give(self.seconds)
         try:
             worker.connection.send(chunk)
         except OSError:
@@ -204,7 +206,7 @@ class _Run:
             return True
         path, _ = worker.in_hand.popleft()
         self.answers[path] = answer
-        worker.deadline = time.monotonic() + self.seconds
+        worker.give(self.seconds)
         return True
 
     def _lose(self, worker: _Worker) -> None:
@@ -238,6 +240,8 @@ class _Worker:
     in_hand: deque[Source] = field(default_factory=deque)
     ready: bool = False
     deadline: float = 0.0
+    worked: float = 0.0
+    """Seconds of processor that it had had when it was given its time."""
 
     @classmethod
     def start(cls, factory: RegistryFactory) -> _Worker:
@@ -257,6 +261,19 @@ class _Worker:
     @property
     def is_awaited(self) -> bool:
         return bool(self.in_hand) or not self.ready
+
+    def give(self, seconds: float) -> None:
+        """So much time for the next answer."""
+        self.deadline = time.monotonic() + seconds
+        found = processor_of(self.process.pid)
+        self.worked = found.seconds if found else 0.0
+
+    def was_kept_waiting(self, seconds: float) -> bool:
+        """Whether others had the processor in its time, and it goes on: then it gets more."""
+        found = processor_of(self.process.pid)
+        missing = seconds - (found.seconds - self.worked) if found and found.is_at_work else 0.0
+        self.deadline += max(missing, 0.0)
+        return missing > 0
 
     def end(self) -> None:
         self.connection.close()

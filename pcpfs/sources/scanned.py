@@ -33,7 +33,13 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     CHANGING = "changing"
     NO_SYMBOLS = "no_symbols"
+    FEWER_SYMBOLS = "fewer_symbols"
     WITHHELD = "withheld"
+
+    @property
+    def is_taken_in(self) -> bool:
+        """Whether the file is a page all the same, of which symbols are missing."""
+        return self in (Reason.NO_SYMBOLS, Reason.FEWER_SYMBOLS)
 
 
 class Stat(NamedTuple):

@@ -204,7 +204,7 @@ class Sources:
             self._batch_files,
         )
         applied = applier.apply(todo, contents, progress)
-        missed = {skip.path for skip in applied.skipped if skip.reason is not Reason.NO_SYMBOLS}
+        missed = {skip.path for skip in applied.skipped if not skip.reason.is_taken_in}
         remembered = _without(settled, missed)
         report = self._report(root, settled, todo, applied)
         return Done(root, applied, report, cache.after(remembered, started))
@@ -324,7 +324,7 @@ class Sources:
             skip.path: skip
             for skip in self.roots.skipped(root)
             if skip.path not in covered
-            or (skip.reason == Reason.NO_SYMBOLS and skip.path in unchanged)
+            or (Reason(skip.reason).is_taken_in and skip.path in unchanged)
         }
         for skip in (*found.skipped, *applied.skipped):
             detail = skip.detail or None

@@ -366,3 +366,22 @@ def test_without_its_caches_a_store_of_sources_gives_the_same_answers(app: Sourc
     assert SourceTree(app.path, place).sync().commit is None
     assert fsck(place.store).ok
     place.close()
+
+
+def test_a_file_whose_symbols_are_missing_is_named_until_they_are_there(app: SourceTree) -> None:
+    """Too large, too damaged, too many: the page is there, `status` says what was left out."""
+    app.write("large.py", "x = 1\n" * 400_000)
+    app.write("open.go", "(" * 100_000)
+    app.write("deep.py", "".join(f"{' ' * n}class C{n}:\n" for n in range(70)) + " " * 70 + "x = 1")
+    app.write("good.py")
+    skipped = [
+        ("deep.py", "fewer_symbols", "6 definitions nested deeper than 64 left out"),
+        ("large.py", "no_symbols", "too large to parse"),
+        ("open.go", "no_symbols", "too damaged to search"),
+    ]
+    (root,) = app.add(max_size=4_000_000).roots
+    assert (root.files, [(s.path, s.reason, s.detail) for s in root.skipped]) == (4, skipped)
+    app.write("open.go", "package p\n")
+    app.report()
+    told = status(app.place.session).skipped
+    assert [(s.path, s.reason, s.detail) for s in told] == skipped[:2]

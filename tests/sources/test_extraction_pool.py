@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,10 @@ class Words:
     def extract(self, source):
         if source.startswith(b"hang"):
             time.sleep(3600)
+        if source.startswith(b"work"):
+            until = time.process_time() + float(source.split()[1])
+            while time.process_time() < until:
+                pass
         if source.startswith(b"crash"):
             os._exit(3)
         if source.startswith(b"once"):
@@ -90,6 +95,26 @@ def test_a_file_that_hangs_is_named_and_the_others_are_extracted(pool: Extractio
     assert answers["bad"] == Unextracted("bad", Trouble.HUNG, "no answer within 1 s")
     assert isinstance(answers["worse"], Unextracted)
     assert [answers[f"{n}.txt"] for n in range(40)] == [good(1)] * 40
+
+
+def test_only_time_that_a_worker_had_counts(adapters: RegistryFactory) -> None:
+    """Three at work on one processor: the worker has 0.1 s of it in 0.3 s."""
+    processor = min(os.sched_getaffinity(0))
+    burn = f"import os; os.sched_setaffinity(0, {{{processor}}})\nwhile True: pass"
+    with ExtractionPool(adapters, workers=1, seconds_a_file=0.3) as pool:
+        pool.warm()
+        pool.extract([("a", b"x\n")])
+        (worker,) = pool.processes()
+        os.sched_setaffinity(worker.pid, {processor})
+        others = [subprocess.Popen([sys.executable, "-c", burn]) for _ in range(2)]
+        try:
+            answers = pool.extract([("a", b"work 0.2"), ("b", b"work 2")])
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+    assert answers["a"] == good(0)
+    assert answers["b"] == Unextracted("b", Trouble.HUNG, "no answer within 0.3 s")
 
 
 def test_a_file_that_takes_its_process_down_is_named(pool: ExtractionPool) -> None:
