@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pcpfs.ports import FIELDS, AnalysedDocument, SearchEngine
@@ -32,6 +32,8 @@ EXACT = "="
 """Starts the term of a whole name: `=model.save` and `=save` for the symbol `Model.save`."""
 
 _REMEMBERED = 500_000
+_PART_BYTES = 1 << 20
+_SPACE = re.compile(rb"\s")
 _TAILS = 8  # of a dotted name are exact names too
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
 _NAME, _SIGNATURE, _PATH, _TITLE, _PROSE, _BODY = range(len(FIELDS))
@@ -87,15 +89,15 @@ class Analyser:
         if field == _PATH and text == self._path:
             return dict(self._of_path[0]), self._of_path[1]
         raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-        chunks = raw.translate(CHUNKS).split()
+        chunks = _chunks(raw.translate(CHUNKS))
         counts = _count((self._stemmed if field == _PROSE else self._plain), chunks)
-        operators = raw.translate(OPERATORS).split()
+        operators = _chunks(raw.translate(OPERATORS))
         for term, count in _count(self._operators, operators).items():
             counts[term] = counts.get(term, 0) + count
         if field in (_NAME, _PATH, _TITLE):
             for term in whole_terms(field, raw.decode("utf-8", "replace")):
                 counts[term] = counts.get(term, 0) + 1
-        packed = _shifted(counts, _SHIFTED[field]), len(chunks)
+        packed = _shifted(counts, _SHIFTED[field]), chunks.total()
         if field == _PATH:
             self._path, self._of_path = text, (dict(packed[0]), packed[1])
         return packed
@@ -127,10 +129,23 @@ def _texts(document: Document) -> tuple[tuple[int, str | bytes], ...]:
     )
 
 
-def _count(known: Mapping[bytes, tuple[str, ...]], chunks: Iterable[bytes]) -> dict[str, int]:
+def _chunks(text: bytes) -> Counter[bytes]:
+    """What white space parts, counted; a large text part by part, since as a list of its words it
+    would take many times its size."""
+    counts: Counter[bytes] = Counter()
+    start = 0
+    while start < len(text):
+        space = _SPACE.search(text, start + _PART_BYTES)
+        end = space.start() if space else len(text)
+        counts.update(text[start:end].split())
+        start = end
+    return counts
+
+
+def _count(known: Mapping[bytes, tuple[str, ...]], chunks: Mapping[bytes, int]) -> dict[str, int]:
     counts: dict[str, int] = {}
     get = counts.get
-    for chunk, count in Counter(chunks).items():
+    for chunk, count in chunks.items():
         for term in known[chunk]:
             counts[term] = get(term, 0) + count
     return counts

@@ -55,6 +55,14 @@ def test_nothing_is_cut_off() -> None:
     assert code_terms(one)[0].startswith("a" * 100)
 
 
+def test_a_text_is_counted_in_parts_that_part_no_word() -> None:
+    letters = str.maketrans("0123456789", "abcdefghij")
+    words = [f"{number:040}".translate(letters) for number in range(60_000)]
+    found = Analyser().analyse(Document("k", body="\n".join(words)))
+    assert found.terms.keys() == set(words)
+    assert sum(found.lengths) == len(words)
+
+
 def test_prose_is_found_by_stems_as_well() -> None:
     assert set(prose_terms("Saving")) == {"saving", "save"}
 
