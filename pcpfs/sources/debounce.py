@@ -64,7 +64,7 @@ class Debounce:
         dirty = self.dirty.union(paths)
         if not doubtful and dirty == self.dirty == frozenset():
             return self
-        first = self.first if self._waiting else at
+        first = self.first if self.is_waiting else at
         return replace(self, dirty=dirty, doubtful=self.doubtful or doubtful, first=first, last=at)
 
     def due(self, at: float) -> tuple[Debounce, Task | None]:
@@ -97,13 +97,14 @@ class Debounce:
         return math.inf if self.in_hand is not None else max(0.0, self._due_at - at)
 
     @property
-    def _waiting(self) -> bool:
+    def is_waiting(self) -> bool:
+        """Whether something was noticed and is not in hand yet."""
         return self.doubtful or bool(self.dirty)
 
     @property
     def _due_at(self) -> float:
         settled = min(self.last + self.timing.quiet, self.first + self.timing.limit)
-        due = min(settled, self.reconcile_at) if self._waiting else self.reconcile_at
+        due = min(settled, self.reconcile_at) if self.is_waiting else self.reconcile_at
         return max(due, self.rest_until)
 
     def _handing(self, task: Task) -> tuple[Debounce, Task]:

@@ -20,12 +20,13 @@ from queue import Empty, SimpleQueue
 
 from watchdog.events import FileSystemEvent
 
-from pcpfs.sources.observation import Observation
+from pcpfs.sources.observation import Heard, Observation
 from pcpfs.sources.scan import VCS_FOLDERS
 from pcpfs.sources.scanned import Prefixes
 
 _log = logging.getLogger(__name__)
 _HEAD_FILES = (".git/HEAD", ".git/logs/HEAD")
+_RULE_FILE = ".git/info/exclude"
 _CHECK_SECONDS = 1.0
 _COUNT_SECONDS = 10.0
 
@@ -36,6 +37,7 @@ class Doubt(StrEnum):
     OVERFLOW = "overflow"
     DIRECTORY = "directory"
     HEAD = "head"
+    RULES = "rules"
     RESTART = "restart"
     POLL = "poll"
 
@@ -56,11 +58,17 @@ class Watcher:
     but for those that are themselves watched.
     """
 
-    def __init__(self, without: Iterable[Path] = (), poll_seconds: float = 2.0) -> None:
+    def __init__(
+        self,
+        without: Iterable[Path] = (),
+        poll_seconds: float = 2.0,
+        observe: Callable[[Iterable[Path], Heard], Observation] = Observation,
+    ) -> None:
         self.notes: list[str] = []
         self.polling = False
         self._without = Prefixes(os.path.abspath(path) for path in without)
         self._poll_seconds = poll_seconds
+        self._begin = observe
         self._roots: dict[Path, tuple[int, int] | None] = {}
         self._observation: Observation | None = None
         self._overflows = _Overflows(self._on_overflow)
@@ -68,7 +76,7 @@ class Watcher:
         self._lock = threading.Lock()
         self._noticed: dict[Path, Noticed] = {}
         self._next_check = self._next_count = self._next_poll = 0.0
-        self._grown = self._short = False
+        self._grown = self._short = self._renewed = False
 
     def start(self, roots: Iterable[Path]) -> None:
         """Begin to watch; returns when the watches are in place."""
@@ -113,9 +121,16 @@ class Watcher:
         return {root: found for root, found in noticed.items() if root in self._roots}
 
     def take_count(self, missing: tuple[int, int] | None) -> None:
-        """Poll from now on if watches were missing twice; once may be a directory just made."""
-        if missing and self._short:
+        """Begin anew if watches were missing twice, for once may be a directory just made, and
+        another may be one that could not be read; poll from then on if they are missing still."""
+        if missing and self._renewed:
             self._poll(f"only {missing[0]:,} of {missing[1]:,} directories can be watched")
+        elif missing and self._short:
+            self._renewed = True
+            self._observe()
+            self._doubt_all(Doubt.RESTART)
+            return
+        self._renewed = False
         self._short = missing is not None
         self._grown = self._short
         self._next_count = time.monotonic() + (_CHECK_SECONDS if missing else _COUNT_SECONDS)
@@ -126,7 +141,7 @@ class Watcher:
         self._roots = {root: _identity(root) for root in sorted(self._roots)}
         present = [root for root, identity in self._roots.items() if identity]
         try:
-            self._observation = Observation(present, self._on_event)
+            self._observation = self._begin(present, self._on_event)
         except OSError as error:
             self._poll(f"the system gives no file events ({error.strerror})")
         else:
@@ -161,12 +176,14 @@ class Watcher:
     def _on_event(self, root: Path, event: FileSystemEvent) -> None:
         """Take one event; called in watchdog's thread."""
         for location in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
-            path = _below(root, location)
+            path = "" if location == str(root) else _below(root, location)
             if path is None or (location in self._without and str(root) not in self._without):
                 continue
             if not VCS_FOLDERS.isdisjoint(path.split("/")):
                 if path.endswith(_HEAD_FILES):
                     self._note(root, doubt=Doubt.HEAD)
+                elif path.endswith(_RULE_FILE):
+                    self._note(root, doubt=Doubt.RULES)
             elif event.is_directory:
                 self._grown = True
                 self._note(root, doubt=Doubt.DIRECTORY)
@@ -211,6 +228,6 @@ def _identity(root: Path) -> tuple[int, int] | None:
 
 
 def _below(root: Path, location: str) -> str | None:
-    """The relative path of what lies below a root; None for the root itself and for others."""
+    """The relative path of what lies below a root; None for others."""
     prefix = f"{root}/"
     return location[len(prefix) :] if location.startswith(prefix) else None

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from watchdog.events import (
+    DirAttribEvent,
     DirCreatedEvent,
     DirDeletedEvent,
     DirMovedEvent,
@@ -27,6 +28,7 @@ from watchdog.utils import BaseThread
 from pcpfs.sources.scanned import Prefixes
 
 _EVENTS: list[type[FileSystemEvent]] = [
+    DirAttribEvent,
     DirCreatedEvent,
     DirDeletedEvent,
     DirMovedEvent,

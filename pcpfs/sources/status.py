@@ -13,6 +13,7 @@ from pcpfs.model.names import unescaped
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.sources.scanned import Reason
+from pcpfs.sources.watch_sign import WatcherView, watchers
 from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
@@ -35,9 +36,9 @@ class StalePath:
 @dataclass(frozen=True, slots=True)
 class Status:
     """What the session's principal may see; only the owner sees the `generation`, which counts the
-    changes of all. `stale` lists files that `sync` would look at; `edits` are files in `tree/` that
-    differ from their pages; `erasure_pending` are erased pages that
-    history holds still; `size` is there if asked for."""
+    changes of all, and the `watchers` that are at work here. `stale` lists files that `sync` would
+    look at; `edits` are files in `tree/` that differ from their pages; `erasure_pending` are erased
+    pages that history holds still; `size` is there if asked for."""
 
     store_id: str
     path: str
@@ -56,6 +57,7 @@ class Status:
     recommended: tuple[Recommendation, ...]
     index: IndexView
     generation: int | None
+    watchers: tuple[WatcherView, ...]
     size: Sizes | None = None
 
 
@@ -88,6 +90,7 @@ def status(session: Session, *, size: bool = False) -> Status:
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
         size=sizes(session) if size else None,
+        watchers=tuple(watchers(store)) if session.authority.is_owner else (),
     )
 
 

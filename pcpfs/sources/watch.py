@@ -19,6 +19,7 @@ from pcpfs.sources.events import Watcher
 from pcpfs.sources.roots import Root
 from pcpfs.sources.service import Done, Sources
 from pcpfs.sources.watch_line import WatchLine
+from pcpfs.sources.watch_sign import WatchSign
 from pcpfs.sources.watch_tree import TreeWatch
 from pcpfs.store.upkeep import Upkeep
 
@@ -34,7 +35,11 @@ class _Watched:
 
 
 class Watch:
-    """Keeps roots up to date, and takes edits in `tree/`, until it is told to stop."""
+    """Keeps roots up to date, and takes edits in `tree/`, until it is told to stop.
+
+    `run` does all of it; who has a loop of its own says `begin`, then `turn` again and again, then
+    `end`.
+    """
 
     def __init__(
         self,
@@ -52,31 +57,48 @@ class Watch:
         self._tree = TreeWatch(sources.store, sources.edits, tell, accept_removals=accept_removals)
         self.watcher = Watcher(without=[sources.store.path])
         self._upkeep = Upkeep(sources.store)
+        self._sign: WatchSign | None = None
 
     def run(self, names: list[str]) -> None:
         """Watch these roots (none named: all) and every `tree/`; returns after `stop` is set.
         NotFound for a name that is no root. Everything is looked at once at the start."""
+        try:
+            self.begin(names)
+            self._sources.warm()
+            while not self._stop.is_set():
+                self.turn()
+        finally:
+            self.end()
+
+    def begin(self, names: list[str]) -> None:
+        """From now on events are heard; nothing is looked at before the first `turn`."""
         roots = [root for root in self._sources.roots.named(names) if root.is_observer]
         self._watched = {root.path: _Watched(root) for root in roots}
-        self._sources.warm()
         self._sources.store.commit_late()
+        self._sign = WatchSign(self._sources.store, [root.name for root in roots])
         self.watcher.start([*self._watched, *self._tree.folders()])
-        try:
-            for root in roots:
-                self._tell(WatchLine("watching", root.name, str(root.path)))
-            while not self._stop.is_set():
-                self._turn()
-        finally:
-            self.watcher.stop()
-            self._upkeep.end()
+        for root in roots:
+            self._tell(WatchLine("watching", root.name, str(root.path)))
+
+    def end(self) -> None:
+        """Hear nothing more, and leave the store in order."""
+        self.watcher.stop()
+        self._upkeep.end()
+        if self._sign is not None:
+            self._sign.take_down()
 
     def stop(self) -> None:
         """Let `run` return soon; may be called in a signal handler."""
         self._stop.set()
         self.watcher.wake()
 
-    def _turn(self) -> None:
-        """One round: hear what happened, then do what is due."""
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was noticed waits to be looked at."""
+        return any(watched.debounce.is_waiting for watched in self._watched.values())
+
+    def turn(self) -> None:
+        """One round: hear what happened (for a second at most), then do what is due."""
         heard = self.watcher.drain(self._patience())
         if not heard:
             self._sources.rest()
@@ -89,14 +111,20 @@ class Watch:
                 )
             else:
                 self._tree.notice(noticed)
-        for note in self.watcher.notes[self._told :]:
-            self._tell(WatchLine("note", message=note))
-        self._told = len(self.watcher.notes)
+        self._pass_on_notes()
         for watched in self._watched.values():
             self._work(watched)
         if not self._stop.is_set():
             self._tree.work()
             self.watcher.cover([*self._watched, *self._tree.folders()])
+
+    def _pass_on_notes(self) -> None:
+        """Tell what the watcher itself has to say, and show it in `status`."""
+        for note in self.watcher.notes[self._told :]:
+            self._tell(WatchLine("note", message=note))
+        self._told = len(self.watcher.notes)
+        if self._sign is not None:
+            self._sign.say(polling=self.watcher.polling, notes=self.watcher.notes)
 
     def _patience(self) -> float:
         now = time.monotonic()

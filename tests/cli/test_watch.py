@@ -14,15 +14,19 @@ import pytest
 
 from tests.cli.running import COMMAND, Terminal
 
+FEW_WATCHES = "echo 2 > /proc/sys/user/max_inotify_watches"
+"""In a name space of its own, where the limit is nobody else's."""
+
 
 @contextmanager
-def watching(terminal: Terminal) -> Iterator[subprocess.Popen[bytes]]:
+def watching(terminal: Terminal, *through: str) -> Iterator[subprocess.Popen[bytes]]:
     """A watcher on a new store with one root, in a process of its own."""
     terminal.write("book/tide.py", "def rise():\n    return 1\n")
+    terminal.write("book/a/b/deep.py", "def deep():\n    return 1\n")
     terminal.run("init", "store")
     terminal.run("-C", "store", "add", "book", "--scope", "a:b")
     with subprocess.Popen(
-        [*COMMAND, "-C", "store", "watch", "--json"],
+        [*through, *COMMAND, "-C", "store", "watch", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=terminal.folder,
@@ -68,3 +72,32 @@ def test_a_save_is_told_at_once_and_a_signal_ends_it_well(
 def test_an_unknown_root_is_not_found(terminal: Terminal) -> None:
     terminal.run("init", "store")
     assert terminal.run("-C", "store", "watch", "nowhere").code == 3
+
+
+def can_limit_watches() -> bool:
+    words = ["unshare", "-Ur", "sh", "-c", FEW_WATCHES]
+    try:
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not can_limit_watches(), reason="no user name space can be made here")
+def test_too_few_watches_are_said_aloud_and_by_status_while_it_polls(terminal: Terminal) -> None:
+    few = ("unshare", "-Ur", "sh", "-c", f'{FEW_WATCHES} && exec "$@"', "sh")
+    with watching(terminal, *few) as process:
+        assert next_line(process)["event"] == "watching"
+        note = next_line(process)
+        assert note["event"] == "note"
+        assert (
+            note["message"] == "only 2 of 3 directories can be watched: looking every 2 s instead"
+        )
+        (watcher,) = terminal.run("-C", "store", "status", "--json").json["watchers"]
+        assert (watcher["polling"], watcher["notes"]) == (True, [note["message"]])
+        assert watcher["roots"] == ["book"]
+        assert note["message"] in terminal.run("-C", "store", "status").text
+        terminal.write("book/a/b/deep.py", "def deep():\n    return 2\n")
+        assert next_line(process)["path"] == "a/b/deep.py"
+        process.kill()
+        process.wait(20)
+        assert terminal.run("-C", "store", "status", "--json").json["watchers"] == []

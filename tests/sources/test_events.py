@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.sources.events import Doubt, Noticed, Watcher
-from pcpfs.sources.observation import directories_below, watch_counts
+from pcpfs.sources.observation import Observation, directories_below, watch_counts
 
 PATIENCE = 10.0
 
@@ -187,22 +187,41 @@ def test_bursts_of_new_directories_print_no_warnings(watcher: Watcher, root: Pat
     assert [str(warning.message) for warning in caught] == []
 
 
-def test_too_few_watches_are_said_aloud_and_made_up_for_by_polling(root: Path) -> None:
-    (root / "a/b").mkdir(parents=True)
-    watcher = Watcher(poll_seconds=0.1)
+class Short(Observation):
+    """One that finds watches missing as often as it is told to."""
+
+    counts: Iterator[tuple[int, int] | None]
+
+    def missing_watches(self) -> tuple[int, int] | None:
+        return next(self.counts, (2, 3))
+
+
+def short_of_watches(root: Path, *counts: tuple[int, int] | None) -> Watcher:
+    Short.counts = iter(counts)
+    watcher = Watcher(poll_seconds=0.1, observe=Short)
     watcher.start([root])
+    return watcher
+
+
+def test_too_few_watches_are_said_aloud_and_made_up_for_by_polling(root: Path) -> None:
+    watcher = short_of_watches(root)
     try:
-        assert directories_below([root, root / "a"]) == 3
-        assert not watcher.polling
-        for missing in [(2, 3), None, (2, 3)]:
-            watcher.take_count(missing)
-            assert not watcher.polling
-        watcher.take_count((2, 3))
+        until(watcher, root, lambda total: Doubt.POLL in total.doubts)
+        assert watcher.polling
         assert watcher.notes == [
             "only 2 of 3 directories can be watched: looking every 0.1 s instead"
         ]
-        for _ in range(2):
-            until(watcher, root, lambda total: Doubt.POLL in total.doubts)
+        until(watcher, root, lambda total: Doubt.POLL in total.doubts)
+    finally:
+        watcher.stop()
+
+
+def test_watches_that_are_missing_for_a_while_are_placed_by_beginning_anew(root: Path) -> None:
+    watcher = short_of_watches(root, (2, 3), (2, 3), None)
+    try:
+        until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
+        assert next(Short.counts, "all asked") == "all asked"
+        assert not watcher.polling
     finally:
         watcher.stop()
 

@@ -18,6 +18,7 @@ from pcpfs.cli.text import columns, plural, safe, size, styled
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootView, Skipped
     from pcpfs.sources.status import Status
+    from pcpfs.sources.watch_sign import WatcherView
     from pcpfs.store.sizes import Sizes
 
 _FEW = 12
@@ -44,6 +45,7 @@ def _lines(status: Status, everything: bool) -> Iterator[str]:
     scopes, pages = plural(len(status.scopes), "scope"), plural(status.pages, "page")
     yield f"{styled(safe(status.path), 'bold')}: {scopes}, {pages}"
     yield from _roots(status.roots)
+    yield from _watchers(status.watchers)
     yield from suspect_lines(status.suspect)
     yield from _needs_attention(status)
     yield from _left_out(status.skipped, None if everything else _FEW)
@@ -83,6 +85,14 @@ def _sizes(sizes: Sizes) -> Iterator[str]:
     ]
     total = (size(sizes.disk), size(sizes.bytes), plural(sizes.files, "file"), "in all", "")
     yield from columns((("on disk", "held", "", "", ""), *rows, total), ("bold",))
+
+
+def _watchers(watchers: Sequence[WatcherView]) -> Iterator[str]:
+    for one in watchers:
+        how = "polling" if one.polling else "watching"
+        roots = ", ".join(map(safe, one.roots)) or "tree/"
+        yield f"{how} {roots} since {one.since} (process {one.pid})"
+        yield from (f"  {safe(note)}" for note in one.notes)
 
 
 def _needs_attention(status: Status) -> Iterator[str]:

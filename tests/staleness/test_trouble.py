@@ -1,0 +1,134 @@
+"""When the watcher hears too little, is not there, is not alone, or may not look."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pcpfs.sources.status import status
+from tests.privileges import bound_by_permissions
+from tests.staleness.following import Following, Keeper, function, on_disk, save
+
+QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
+
+
+def test_what_is_deleted_while_nobody_watches_closes_at_the_next_start(
+    keeper: Keeper, root: Path
+) -> None:
+    save(root / "sub/c.py", function("in_c"))
+    keeper.add()
+    note = keeper.cite("in_c")
+    with Following(keeper).at_work():
+        assert keeper.held() == on_disk(root)
+    (root / "sub/c.py").unlink()
+    (root / "sub").rmdir()
+    save(root / "a.py", function("in_a", 2))
+    with Following(keeper).at_work():
+        assert keeper.held() == on_disk(root)
+    assert keeper.suspects().keys() == {note}
+
+
+def test_two_watchers_and_a_sync_on_one_store_agree_and_observe_once(
+    keeper: Keeper, root: Path
+) -> None:
+    keeper.add()
+    other = Keeper(keeper.path, root)
+    first, second = Following(keeper), Following(other)
+    try:
+        with first.at_work(), second.at_work():
+            for number in (2, 3, 4):
+                save(root / "a.py", function("in_a", number))
+                save(root / f"new{number}.py", function(f"new{number}"))
+                if number == 3:
+                    other.sources.sync()
+                first.until_held(on_disk(root))
+                second.until_held(on_disk(root))
+            first.settle()
+            second.settle()
+            assert keeper.held() == other.held() == on_disk(root)
+            told = sorted(map(str, first.told("changed") + second.told("changed")))
+    finally:
+        other.close()
+    assert keeper.observations("a.py") == [function("in_a", number) for number in (1, 2, 3, 4)]
+    assert len(told) in (2, 3)
+    assert keeper.observations("new3.py") == [function("new3")]
+
+
+@contextmanager
+def nobody_else_runs() -> Iterator[None]:
+    """No other thread of this process gets its turn."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(60.0)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def overflow(file: Path, other: Path) -> None:
+    """More changes at once than the system keeps for a reader who does not come."""
+    touch = ctypes.PyDLL(None).utimes  # keeps the interpreter to itself, unlike os.utime
+    names = os.fsencode(file), os.fsencode(other)
+    with nobody_else_runs():
+        for number in range(int(QUEUE.read_text()) + 10):
+            touch(names[number % 2], None)
+
+
+@pytest.mark.skipif(
+    not QUEUE.exists() or int(QUEUE.read_text()) > 100_000, reason="no such limit, or a large one"
+)
+def test_when_the_system_loses_events_everything_is_looked_at(
+    following: Following, root: Path
+) -> None:
+    overflow(root / "a.py", root / "b.py")
+    with nobody_else_runs():
+        os.makedirs(root / "unheard")
+        for number in range(50):
+            save(root / f"unheard/m{number}.py", function(f"f{number}"))
+    following.until_held(on_disk(root))
+    save(root / "unheard/m7.py", function("f7", 2))
+    following.until_held(on_disk(root))
+
+
+def test_a_folder_that_may_not_be_read_keeps_its_frames_until_it_may(
+    following: Following, root: Path
+) -> None:
+    save(root / "sub/c.py", function("in_c"))
+    following.until_held(on_disk(root))
+    note = following.keeper.cite("in_c")
+    full = following.keeper.held()
+    (root / "sub").chmod(0)
+    (root / "b.py").chmod(0)
+    with bound_by_permissions():
+        save(root / "a.py", function("in_a", 2))
+        following.until(lambda: following.told("changed") == ["a.py"])
+        following.settle(2.0)
+        held = following.keeper.held()
+    assert held.skipped == {("sub", "unreadable"), ("b.py", "unreadable")}
+    assert held.files.keys() == full.files.keys()
+    assert held.frames["sub/c.py"] == full.frames["sub/c.py"]
+    assert following.keeper.suspects() == {}
+    assert note
+    (root / "sub").chmod(0o755)
+    (root / "b.py").chmod(0o644)
+    following.until_held(on_disk(root))
+
+
+def test_a_root_that_is_not_mounted_keeps_all_and_is_followed_when_it_is_back(
+    following: Following, root: Path, tmp_path: Path
+) -> None:
+    before = following.keeper.held().files
+    root.rename(tmp_path / "unmounted")
+    following.settle(1.5)
+    assert following.keeper.held().files == before
+    (view,) = status(following.keeper.session).roots
+    assert view.state == "unavailable"
+    (tmp_path / "unmounted").rename(root)
+    save(root / "a.py", function("in_a", 2))
+    following.until_held(on_disk(root))
