@@ -12,7 +12,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import principal
-from pcpfs.cli.commands.serve import DEFAULT_PRINCIPAL
+from pcpfs.cli.serving import DEFAULT_PRINCIPAL
 from pcpfs.errors import NotFound, UsageError
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from pcpfs.model.cgp import ContextFrame, Identity
 
@@ -63,9 +63,10 @@ def block(identity: Identity, frame: ContextFrame, label: str) -> str:
         "kind": frame.kind,
         "cite": label,
     }
-    attributes = " ".join(_attributes(members))
-    return f"<frame {attributes}>\n{neutralised(frame.content or '')}\n</frame>\n"
+    return fenced(members, frame.content or "")
 
 
-def _attributes(members: dict[str, str]) -> Iterator[str]:
-    return (f'{name}="{attribute(value)}"' for name, value in members.items())
+def fenced(members: Mapping[str, str], content: str) -> str:
+    """Content between fences, with what is said about it."""
+    attributes = " ".join(f'{name}="{attribute(value)}"' for name, value in members.items())
+    return f"<frame {attributes}>\n{neutralised(content)}\n</frame>\n"

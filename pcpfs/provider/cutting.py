@@ -97,10 +97,10 @@ class Text:
 
     def _text(self, part: bytes) -> str:
         """A part of the bytes, decoded as the whole is."""
-        return part.decode("utf-8" if self._is_utf_8 else "latin-1", "replace")
+        return part.decode("utf-8" if self.is_utf_8 else "latin-1", "replace")
 
     @cached_property
-    def _is_utf_8(self) -> bool:
+    def is_utf_8(self) -> bool:
         try:
             self.raw.decode("utf-8")
         except UnicodeDecodeError:

@@ -71,7 +71,7 @@ class Provider:
         self._scopes: tuple[int, frozenset[str]] | None = None
 
     @cached_property
-    def _session(self) -> Session:
+    def session(self) -> Session:
         return self._open_session()
 
     def query(self, query: cgp.ContextQuery) -> cgp.QueryResult:
@@ -82,8 +82,8 @@ class Provider:
             raise BadMessage("a query has a goal")
         if query.kinds and not set(query.kinds) & set(cgp.FrameKind):
             raise UnsupportedKind(f"there are no frames of kind {', '.join(query.kinds)!r}")
-        desk = self._desk(_pins(query))
-        self._require_index(desk)
+        desk = self.desk(_pins(query))
+        self.require_index(desk)
         return Answer(desk, query).result()
 
     def verify(self, request: cgp.IdentityList) -> cgp.VerdictList:
@@ -91,18 +91,18 @@ class Provider:
         from pcpfs.model.answers import Pins  # noqa: PLC0415 (see `query`)
         from pcpfs.provider.verdicts import judge  # noqa: PLC0415
 
-        desk = self._desk(Pins())
+        desk = self.desk(Pins())
         return cgp.VerdictList(verdicts=tuple(judge(desk, each) for each in request.frames))
 
-    def _require_index(self, desk: Desk) -> None:
+    def require_index(self, desk: Desk) -> None:
         """Unavailable while another process indexes what a question would have to wait for."""
         from pcpfs.store.index_process import IndexProcess  # noqa: PLC0415 (see `query`)
 
-        waiting = self._session.index_backlog(sorted(desk.readable), desk.pins)
+        waiting = self.session.index_backlog(sorted(desk.readable), desk.pins)
         if waiting <= self._most_backlog:
             self._indexer = None
             return
-        if self._indexer is None and (started := IndexProcess.start(self._session.store.path)):
+        if self._indexer is None and (started := IndexProcess.start(self.session.store.path)):
             started.let_finish()
             self._indexer = started
         if self._indexer is None or not self._indexer.is_at_work():
@@ -113,21 +113,22 @@ class Provider:
         """A store that was moved away or deleted is not made anew."""
         from pcpfs.store.layout import CONFIG  # noqa: PLC0415 (see `query`)
 
-        place = self._session.store.path
+        place = self.session.store.path
         if not (place / CONFIG).is_file():
             raise Unavailable(f"there is no store at {place} any more")
 
-    def _desk(self, pins: Pins) -> Desk:
+    def desk(self, pins: Pins) -> Desk:
+        """What one answer works with."""
         from pcpfs.provider.answering import Desk  # noqa: PLC0415 (see `query`)
 
         self._require_store()
-        return Desk(self._session, pins, self._roots(), lambda: self._registry, self._readable)
+        return Desk(self.session, pins, self._roots(), lambda: self._registry, self._readable)
 
     def _roots(self) -> Mapping[str, Root]:
         """The roots that lie on this machine, by id."""
         from pcpfs.sources.roots import Roots  # noqa: PLC0415 (see `query`)
 
-        return {root.root_id: root for root in Roots(self._session.store).all()}
+        return {root.root_id: root for root in Roots(self.session.store).all()}
 
     def _readable(self, session: Session) -> frozenset[str]:
         """The scopes that this principal may read; asked for again when the store has changed."""

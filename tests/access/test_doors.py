@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from pcpfs.cli.call import document
 from pcpfs.errors import PcpfsError
 from pcpfs.ledger import Settings, StoreLedger
+from pcpfs.mcp.resources import listed
+from pcpfs.mcp.room import Room
+from pcpfs.mcp.tool import all_tools
 from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
@@ -122,6 +125,7 @@ def of_all() -> Iterator[Question]:
     yield "view", lambda s: list(files(View(s, Pins()).root(), ""))
     yield "view search", lambda s: list(files(folder_at(s, "/search/harbour"), ""))
     yield "view modified", lambda s: str(View(s, Pins()).modified)
+    yield "mcp", lambda s: list(told_to_models(Room(lambda: s)))
     yield "thread", lambda s: StoreLedger(s, "hidden", Settings()).log()
     yield "undo the last", lambda s: undo(s.store, BEN)
 
@@ -130,6 +134,22 @@ def folder_at(session: Session, path: str) -> Directory:
     found = View(session, Pins()).node(path)
     assert isinstance(found, Directory)
     return found
+
+
+def told_to_models(room: Room) -> Iterator[object]:
+    """What the tools that read answer, and the list of resources."""
+    tools = all_tools()
+    for tool, asked in (
+        ("search", {"query": "harbour note", "budget": 5000}),
+        ("symbol", {"name": "harbour"}),
+        ("map", {"focus": "tide"}),
+        ("stale", {}),
+        ("log", {"id": "notes/0.md"}),
+        ("thread_project", {"thread": "hidden", "query": "harbour"}),
+        ("write", {"scope": "project:hidden", "text": "x"}),
+    ):
+        yield tools[tool].call(room, asked)
+    yield listed(room, None)
 
 
 def files(folder: Directory, path: str) -> Iterator[tuple[str, str]]:
