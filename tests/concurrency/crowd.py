@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pcpfs.errors import Conflict
+from pcpfs.errors import Conflict, NotFound
 from pcpfs.model.ids import Digest
 from pcpfs.sources.service import Sources
 from pcpfs.sources.watch import Watch, WatchLine
@@ -125,16 +125,40 @@ def reindexer(store: str, count: int) -> None:
             time.sleep(0.2)
 
 
-def watcher(store: str, seconds: float) -> None:
+def watcher(store: str, folder: str) -> None:
+    """Watches until the saver is done and everything it saved is in the store."""
     stop = threading.Event()
 
     def said(line: WatchLine) -> None:
         tell("watched", what=line.event, path=line.path, message=line.message)
 
+    def wait_for_the_end() -> None:
+        try:
+            with Store.open(Path(store), wait=PATIENT) as opened:
+                while not (saved_mark(folder).exists() and is_kept(opened, Path(folder))):
+                    time.sleep(0.2)
+        except Exception:
+            tell("watched", what="error", path=None, message=traceback.format_exc())
+        finally:
+            watch.stop()
+
     with Store.open(Path(store), wait=PATIENT) as opened, Sources(opened, ANNA) as sources:
         watch = Watch(sources, said, stop)
-        threading.Timer(seconds, watch.stop).start()
+        threading.Thread(target=wait_for_the_end, daemon=True).start()
+        threading.Timer(PATIENT, watch.stop).start()
         watch.run([])
+
+
+def is_kept(store: Store, folder: Path) -> bool:
+    session = Session(store, ANNA)
+    try:
+        return all(session.payload(file.name) == file.read_bytes() for file in folder.iterdir())
+    except NotFound:
+        return False
+
+
+def saved_mark(folder: str) -> Path:
+    return Path(f"{folder}.saved")
 
 
 def saver(folder: str, seconds: float) -> None:
@@ -144,6 +168,7 @@ def saver(folder: str, seconds: float) -> None:
         number += 1
         (Path(folder) / f"m{number % 3}.py").write_text(f"def f{number}():\n    return {number}\n")
         time.sleep(0.05)
+    saved_mark(folder).touch()
 
 
 def committer(store: str, seconds: float) -> None:

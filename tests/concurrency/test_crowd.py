@@ -91,7 +91,7 @@ def test_sixteen_writers_beside_a_watcher_lose_nothing(place: Workplace, sources
     shared = shared_pages(place)
     told = crowd(
         *writers(place, shared),
-        ("watcher", {"store": str(place.path), "seconds": SECONDS + 2}),
+        ("watcher", {"store": str(place.path), "folder": str(sources)}),
         ("saver", {"folder": str(sources), "seconds": SECONDS}),
         ("reader", {"store": str(place.path), "pages": shared, "seconds": SECONDS}),
     )
@@ -130,10 +130,11 @@ def test_a_person_who_commits_everything_all_the_time_takes_nothing_away(
     told = crowd(
         *writers(place, shared, 4),
         ("committer", {"store": path, "seconds": SECONDS}),
-        ("watcher", {"store": path, "seconds": SECONDS + 2}),
-        ("watcher", {"store": path, "seconds": SECONDS + 2}),
+        ("watcher", {"store": path, "folder": str(sources)}),
+        ("watcher", {"store": path, "folder": str(sources)}),
         ("saver", {"folder": str(sources), "seconds": SECONDS}),
     )
+    assert [line for line in told.of("watched") if line["what"] == "error"] == []
     place.git("-c", "user.name=me", "-c", "user.email=me@x", "add", "-A")
     place.store.refresh()
     unfinished = [line for line in soundness(place) if "mine.txt" not in line]
