@@ -64,7 +64,9 @@ class Broken(NamedTuple):
 
 def broken_citations(desk: Desk, page_id: str) -> list[Broken]:
     """What a page cites that does not hold: by what the store knows, and by what stands in the
-    files at this moment."""
+    files at this moment. Nothing is said of a page as it was."""
+    if desk.pins.as_of is not None:
+        return []
     known = [_of_suspicion(one) for one in suspicions(desk.reader.catalog, page_id)]
     told = {one.frame_id for one in known}
     return known + [one for one in _changed_since(desk, page_id) if one.frame_id not in told]

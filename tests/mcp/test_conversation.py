@@ -108,6 +108,9 @@ def test_a_piece_of_work_from_recall_to_resolving_a_conflict(app: SourceTree) ->
         frame_id = read.ours.partition("cites ")[2].partition(" ")[0]
         assert "return len(a)" in (await call("read", id=frame_id)).frame.content
 
+        then = str(place.session.manifest(page).valid_from)
+        assert "suspect" not in (await call("read", id=page, as_of=then)).text
+
         app.sync()
         known = read.frame.members["revision"]
         revised = await call(

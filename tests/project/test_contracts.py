@@ -44,6 +44,7 @@ def test_the_import_contracts_hold() -> None:
         ("index/pcpfs_index/__init__.py", "import pcpfs_adapters"),
         ("pcpfs/search/__init__.py", "import tree_sitter"),
         ("adapters/pcpfs_adapters/__init__.py", "import whoosh.index"),
+        ("pcpfs/view/__init__.py", "import mcp"),
     ],
 )
 def test_a_breach_of_each_contract_is_found(module: str, line: str, tmp_path: Path) -> None:
