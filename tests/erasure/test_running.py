@@ -25,6 +25,15 @@ QUERY = (
     b'{"type":"query","id":"q","query":{"goal":"combination heron","max_tokens":500,'
     b'"max_frames":5}}\n'
 )
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+    b'"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
+)
+SEARCH = (
+    b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search",'
+    b'"arguments":{"query":"combination heron"}}}\n'
+)
+SERVERS = {"serve": (HANDSHAKE, QUERY), "mcp": (INITIALIZE, SEARCH)}
 LONGEST = 6.0
 
 
@@ -49,35 +58,37 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
     return time.monotonic() - start
 
 
-@pytest.fixture
-def serving(place: Workplace) -> Iterator[tuple[Workplace, str, subprocess.Popen[bytes]]]:
+@pytest.fixture(params=SERVERS)
+def serving(
+    place: Workplace, request: pytest.FixtureRequest
+) -> Iterator[tuple[Workplace, str, subprocess.Popen[bytes], tuple[bytes, bytes]]]:
     page = place.write(TEXT).page_id
     place.write("# Other\nSomething else about boats.\n")
     place.session.flush_indexes()
     process = subprocess.Popen(
-        [*RUN, "-C", str(place.path), "--as", str(ANNA), "serve"],
+        [*RUN, "-C", str(place.path), "--as", str(ANNA), request.param],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    yield place, page, process
+    yield place, page, process, SERVERS[request.param]
     process.communicate(timeout=20)
 
 
 def test_a_server_that_nobody_asks_closes_what_was_replaced(
-    serving: tuple[Workplace, str, subprocess.Popen[bytes]],
+    serving: tuple[Workplace, str, subprocess.Popen[bytes], tuple[bytes, bytes]],
 ) -> None:
-    place, page, process = serving
+    place, page, process, (hello, query) = serving
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(HANDSHAKE + QUERY)
+    process.stdin.write(hello + query)
     process.stdin.flush()
     process.stdout.readline()
     assert b"4711-blue-heron" in process.stdout.readline()
     delete(place.store, ANNA, page, "not ours")
     took = seconds_until(lambda: open_files(process.pid) == [])
     assert took < 3, took
-    process.stdin.write(QUERY)
+    process.stdin.write(query)
     process.stdin.flush()
     assert b"4711-blue-heron" not in process.stdout.readline()
 
