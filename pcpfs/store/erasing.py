@@ -6,9 +6,9 @@ what is told of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pcpfs.errors import NotFound, NotPermitted, Unavailable, UsageError
 from pcpfs.git import Git
@@ -145,6 +145,7 @@ def delete(
             )
         kept = tuple(_holders(authority.catalog, traces))
         counts = {page: _revisions(store, page) for page in pages}
+        cited = tuple(_cited_digests(store.catalog, pages))
         kinds = {page: _kind(store, page) for page in pages}
         excluded = tuple(sorted({*_closure(store.catalog, pages, RENAMED)} - pages.keys()))
         receipts = tuple(
@@ -158,6 +159,8 @@ def delete(
         run(work)
         finish(work)
     proof = prove(store.path, store.git, traces) if proven else None
+    if proof is not None:
+        proof = replace(proof, unproven=(*proof.unproven, *cited))
     return Erasure(
         tuple(_gone(receipt) for receipt in receipts),
         about.derived,
@@ -166,7 +169,7 @@ def delete(
         len(work.job.commits),
         store.git.head() if authority.is_owner else None,
         proof,
-        (*_limits(store.git), *work.warnings) if authority.is_owner else (),
+        (*_limits(store.git), *cited, *work.warnings) if authority.is_owner else (),
     )
 
 
@@ -208,6 +211,22 @@ def _holders(catalog: Catalog, traces: Traces) -> Iterator[PageName]:
             row = catalog.page(page)
             if row is not None and page not in traces.pages:
                 yield _name(row, "the same bytes")
+
+
+def _cited_digests(catalog: Catalog, pages: Container[str]) -> Iterator[str]:
+    """What pages that stay keep of a part of an erased source: said, since a change of theirs that
+    has happened is never written anew."""
+    rows = catalog.query(
+        "SELECT DISTINCT relation.from_page, relation.to_page, page.title FROM relation "
+        "JOIN page ON page.page_id = relation.from_page WHERE to_digest IS NOT NULL ORDER BY 3, 1"
+    )
+    for source, target, title in rows:
+        if target in pages and source not in pages:
+            yield (
+                f"{title} ({source}) cites a symbol of it, and its citation keeps that symbol's "
+                "digest, by which a guess of its bytes can be checked; erase that page as well if "
+                "this matters"
+            )
 
 
 def _revisions(store: Store, page: PageId) -> int:

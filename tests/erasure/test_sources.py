@@ -69,6 +69,23 @@ def test_the_paths_that_it_was_renamed_to_are_not_taken_in_either(
     assert synced(place) == ["tides.py"]
 
 
+def test_a_citation_of_a_symbol_keeps_its_digest_and_that_is_said(
+    place: Workplace, app: Path
+) -> None:
+    with Sources(place.store, ANNA) as sources:
+        sources.add(Wanted(app, Namespace("project:app")))
+    (frame,) = place.store.catalog.frames("qualified_name = 'tides'")
+    note = place.write("# Note\nI cite a function.\n", cites=(frame.frame_id,)).page_id
+    found = delete(place.store, ANNA, frame.page_id, WHY, proven=True)
+    assert found.proof is not None
+    assert found.proof.ok
+    said = [text for text in found.proof.unproven if note in text]
+    assert len(said) == 1
+    assert set(said) <= set(found.warnings)
+    delete(place.store, ANNA, note, WHY)
+    assert holds(place.path, frame.digest.removeprefix("sha256:")) == []
+
+
 @pytest.fixture
 def erased(place: Workplace, app: Path) -> str:
     """The page of `keys.py`, which is gone."""
