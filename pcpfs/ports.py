@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pcpfs.model.frames import Extraction
 from pcpfs.model.instants import Instant
@@ -202,6 +202,16 @@ class SearchIndex(Protocol):
 
     def close(self) -> None:
         """Let go of files; calling it again is no error."""
+        ...
+
+
+@runtime_checkable
+class Expunging(Protocol):
+    """A power that an index may have: to forget for good."""
+
+    def expunge(self, removed: Iterable[str], stamp: str) -> None:
+        """Remove these keys and set the stamp: all or nothing. Then no file of the index holds a
+        byte of any document that was removed or replaced, now or earlier."""
         ...
 
 

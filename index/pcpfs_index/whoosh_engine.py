@@ -91,17 +91,27 @@ class WhooshIndex:
     def update(
         self, documents: Iterable[AnalysedDocument], removed: Iterable[str], stamp: str
     ) -> None:
+        inversion = Inversion()
         with _locked(self._storage):
-            inversion = Inversion()
             for document in documents:
                 inversion.add(document)
-            latest = _newest(self._storage, self._snapshot.readers)
-            try:
-                with _translated():
-                    _commit(self._storage, latest, inversion, {*removed, *inversion.keys}, stamp)
-                snapshot = _newest(self._storage, latest.readers)
-            finally:
-                latest.close()
+            self._change(inversion, removed, stamp)
+
+    def expunge(self, removed: Iterable[str], stamp: str) -> None:
+        with _locked(self._storage):
+            self._change(Inversion(), removed, stamp, worn=1.0)
+
+    def _change(
+        self, inversion: Inversion, removed: Iterable[str], stamp: str, worn: float = _WORN
+    ) -> None:
+        latest = _newest(self._storage, self._snapshot.readers)
+        gone = {*removed, *inversion.keys}
+        try:
+            with _translated():
+                _commit(self._storage, latest, inversion, gone, stamp, worn=worn)
+            snapshot = _newest(self._storage, latest.readers)
+        finally:
+            latest.close()
         self._snapshot.close()
         self._snapshot = snapshot
 
@@ -131,11 +141,17 @@ def _check_owner(folder: Path) -> None:
 
 
 def _commit(
-    storage: FileStorage, latest: _Snapshot, inversion: Inversion, gone: Set[str], stamp: str
+    storage: FileStorage,
+    latest: _Snapshot,
+    inversion: Inversion,
+    gone: Set[str],
+    stamp: str,
+    *,
+    worn: float,
 ) -> None:
     for reader in latest.readers:
         reader.delete(gone)
-    kept, poured = _plan(latest.readers, len(inversion.keys))
+    kept, poured = _plan(latest.readers, len(inversion.keys), worn)
     for reader in poured:
         reader.pour(inversion)
     segments = [reader.segment for reader in kept]
@@ -159,11 +175,12 @@ def _clean(storage: FileStorage, generation: int, segments: Iterable[Segment]) -
 
 
 def _plan(
-    readers: Sequence[SegmentReader], added: int
+    readers: Sequence[SegmentReader], added: int, worn: float
 ) -> tuple[list[SegmentReader], list[SegmentReader]]:
     """Which segments stay as they are, and which are written anew together with what is added.
 
-    Segments grow like the digits of a number, so a document is rewritten a few times at most.
+    Segments grow like the digits of a number, so a document is rewritten a few times at most. Those
+    of whose documents less than the share `worn` is alive are written anew in any case.
     """
     living = [reader for reader in readers if reader.live]
     crowded = len(living) + bool(added) > _MOST_SEGMENTS
@@ -171,7 +188,7 @@ def _plan(
     size = added
     for reader in sorted(living, key=lambda reader: reader.live):
         small = crowded and (len(poured) < 2 or reader.live <= 2 * size)
-        if small or reader.live < _WORN * reader.count:
+        if small or reader.live < worn * reader.count:
             poured.append(reader)
             size += reader.live
     return [reader for reader in living if reader not in poured], poured

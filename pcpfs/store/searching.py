@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from pcpfs.errors import Corrupt, NotFound, UsageError
-from pcpfs.machine import user_secret
 from pcpfs.model.answers import Pins, SearchAnswer, SearchHit
 from pcpfs.model.grants import READ
 from pcpfs.model.names import Namespace
@@ -21,10 +20,9 @@ from pcpfs.store.other_searches import OtherSearch, automatic
 from pcpfs.store.reading import Reader
 from pcpfs.store.scope_views import links_of
 from pcpfs.store.search_request import NOW, Search
-from pcpfs.store.store import INDEX_LOCK, Store
+from pcpfs.store.store import Store
 from pcpfs.store.suppressions import Suppressions
 from pcpfs.store.symbol_search import SymbolSearch
-from pcpfs.store.text_indexes import TextIndexes
 from pcpfs.store.text_search import TextSearch
 
 
@@ -63,14 +61,8 @@ class Searching:
         self._authority = authority
         self.reader = reader
         self._suppressions = suppressions
-        self._indexes = TextIndexes(
-            store.disposable / "index",
-            store.config.index,
-            store.disk,
-            lock=store.local_folder / INDEX_LOCK,
-            wait=store.wait,
-            secret=lambda: user_secret(store.disk, store.entropy),
-            documents=lambda scope, keys: self._documents().documents(scope, keys),
+        self._indexes = store.text_indexes(
+            lambda scope, keys: self._documents().documents(scope, keys)
         )
         self._kept_documents: dict[bool, Documents] = {}
 

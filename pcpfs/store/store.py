@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pcpfs.clock import SystemClock, SystemEntropy
 from pcpfs.disk import Disk
@@ -37,6 +37,10 @@ from pcpfs.store.settling import needs_settling, settle
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.tree import Tree
 from pcpfs.store.workshop import Workshop
+
+if TYPE_CHECKING:
+    from pcpfs.search.analysis import Document
+    from pcpfs.store.text_indexes import TextIndexes
 
 _log = logging.getLogger(__name__)
 LOCK = "lock"
@@ -228,13 +232,31 @@ class Store:
             self.local.clone,
         )
 
+    def text_indexes(
+        self, documents: Callable[[str, Iterable[str]], Iterable[Document]]
+    ) -> TextIndexes:
+        """The text indexes, with whoever knows what the documents of a scope say."""
+        from pcpfs.machine import user_secret  # noqa: PLC0415 (a write needs neither)
+        from pcpfs.store.text_indexes import TextIndexes  # noqa: PLC0415
+
+        return TextIndexes(
+            self.disposable / "index",
+            self.config.index,
+            self.disk,
+            lock=self.local_folder / INDEX_LOCK,
+            wait=self.wait,
+            secret=lambda: user_secret(self.disk, self.entropy),
+            documents=documents,
+        )
+
     def renew_caches(self, scopes: Iterable[str]) -> Workshop:
         """Leave nothing of what the catalog has forgotten, nor of these scopes' text indexes, in
         any file or in memory."""
-        from pcpfs.store.text_indexes import forget_indexes  # noqa: PLC0415 (hardly ever needed)
-
+        indexes = self.text_indexes(lambda scope, keys: ())
         with self.disk.lock(self.local_folder / INDEX_LOCK, self.wait):
-            forget_indexes(self.catalog, self.disposable / "index", self.disk, scopes)
+            self.disk.sweep(self.disposable / "index")
+            for scope in scopes:
+                indexes.expunge(self.catalog, scope)
             self.catalog = self._catalog_file.copied(self.catalog)
         with self.disk.lock(self.local_folder / layout.LEDGER_LOCK, self.wait):
             self.disk.remove_tree(self.path / layout.KEPT_THREADS)

@@ -21,6 +21,7 @@ from pcpfs.ports import (
     POSTING_BYTES,
     AnalysedDocument,
     DocumentTable,
+    Expunging,
     Postings,
     Progress,
     SearchEngine,
@@ -64,7 +65,7 @@ class TextIndexes:
         lock: Path,
         wait: float,
         secret: Callable[[], bytes],
-        documents: Callable[[str, Iterable[str]], Iterator[Document]],
+        documents: Callable[[str, Iterable[str]], Iterable[Document]],
     ) -> None:
         self._folder = folder
         self._lock = lock
@@ -157,6 +158,37 @@ class TextIndexes:
             self._open.pop((scope, past))[0].close()
         self._disk.remove_tree(self._folder_of(scope, past))
 
+    def expunge(self, catalog: Catalog, scope: str) -> None:
+        """Leave nothing of what the catalog has forgotten in any file of a scope's indexes; under
+        the lock. Whoever has one open sees that it was replaced. One that cannot do it, or is not
+        to be trusted, is thrown away, and the next search makes a new one."""
+        for past in (0, 1):
+            removed = [row for row in catalog.pending(scope, past) if row.removed]
+            if self._is_expunged(catalog, scope, past, [row.key for row in removed]):
+                with catalog.writing():
+                    _note_flush(catalog, scope, past)
+                    _forget_pending(catalog, removed)
+            else:
+                with catalog.writing():
+                    catalog.db.execute("DELETE FROM meta WHERE key = ?", (_mark(scope, past),))
+                    _forget_pending(catalog, catalog.pending(scope, past))
+                self._discard(scope, past)
+
+    def _is_expunged(self, catalog: Catalog, scope: str, past: int, keys: list[str]) -> bool:
+        index = self._usable(catalog, scope, past)
+        if index is None:
+            return False
+        try:
+            if not isinstance(index, Expunging):
+                return False
+            index.expunge(keys, _stamp(catalog))
+        except Corrupt:
+            return False
+        finally:
+            index.close()
+        seal(self._folder_of(scope, past), self._disk)
+        return True
+
     def _folder_of(self, scope: str, past: int) -> Path:
         return index_folder(self._folder, scope, past)
 
@@ -172,10 +204,7 @@ class TextIndexes:
         seal(self._folder_of(scope, past), self._disk)
         with catalog.writing():
             self._open[scope, past] = (index, _note_flush(catalog, scope, past))
-            catalog.db.executemany(
-                "DELETE FROM pending WHERE scope = ? AND past = ? AND key = ? AND removed = ?",
-                pending,
-            )
+            _forget_pending(catalog, pending)
 
     def _analysed(
         self, scope: str, rows: Sequence[Pending], progress: Progress | None
@@ -273,32 +302,29 @@ def index_folder(folder: Path, scope: str, past: int) -> Path:
     return folder / f"{hashlib.sha256(scope.encode()).hexdigest()[:16]}-{past}"
 
 
-def forget_indexes(catalog: Catalog, folder: Path, disk: Disk, scopes: Iterable[str]) -> None:
-    """Throw the indexes of these scopes away, under the lock of indexes: whoever has one open sees
-    that it is none any more, and the next search makes a new one."""
-    disk.sweep(folder)
-    for scope in scopes:
-        with catalog.writing():
-            catalog.db.execute("DELETE FROM pending WHERE scope = ?", (scope,))
-            marks = [(f"flushed {past} {scope}",) for past in (0, 1)]
-            catalog.db.executemany("DELETE FROM meta WHERE key = ?", marks)
-        for past in (0, 1):
-            disk.remove_tree(index_folder(folder, scope, past))
-
-
 def _stamp(catalog: Catalog) -> str:
     return catalog.meta("catalog_id") or ""
 
 
 def _flushed(catalog: Catalog, scope: str, past: int) -> str:
     """When the index was last flushed or made; differs after each time."""
-    return catalog.meta(f"flushed {past} {scope}") or ""
+    return catalog.meta(_mark(scope, past)) or ""
+
+
+def _mark(scope: str, past: int) -> str:
+    return f"flushed {past} {scope}"
+
+
+def _forget_pending(catalog: Catalog, rows: Iterable[Pending]) -> None:
+    catalog.db.executemany(
+        "DELETE FROM pending WHERE scope = ? AND past = ? AND key = ? AND removed = ?", rows
+    )
 
 
 def _note_flush(catalog: Catalog, scope: str, past: int) -> str:
     """Within a writing: a mark that no other flush has, of this catalog or another one."""
     mark = f"{_stamp(catalog)} {catalog.generation}"
-    catalog.set_meta(f"flushed {past} {scope}", mark)
+    catalog.set_meta(_mark(scope, past), mark)
     return mark
 
 
