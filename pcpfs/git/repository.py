@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import Popen
@@ -146,6 +147,24 @@ class Repository:
                     yield from _blobs(process)
                 finally:
                     process.kill()
+
+    def holding(self, contents: Mapping[str, bytes]) -> set[str]:
+        """The names of those contents that the repository has as blobs."""
+        kind = self.get_config("extensions.objectformat") or "sha1"
+        blobs = {
+            name: hashlib.new(
+                kind, b"blob %d\0" % len(raw) + raw, usedforsecurity=False
+            ).hexdigest()
+            for name, raw in contents.items()
+        }
+        with tempfile.TemporaryFile() as wanted:
+            wanted.writelines(blob.encode() + b"\n" for blob in blobs.values())
+            wanted.seek(0)
+            form = "--batch-check=%(objecttype)"
+            out = self._process().run("cat-file", form, "--buffer", stdin=wanted)
+        return {
+            name for name, line in zip(blobs, out.split(b"\n"), strict=False) if line == b"blob"
+        }
 
     def get_config(self, key: str) -> str | None:
         """A value of the repository's own configuration; its last one, None if unset."""

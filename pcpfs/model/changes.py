@@ -154,6 +154,22 @@ class Retracted:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinned:
+    """The bytes of these superseded source revisions went, by policy; all else of them stays. Seen
+    again later, they are there again."""
+
+    type: ClassVar[str] = "thinned"
+    revisions: tuple[RevisionId, ...]
+
+    def to_json(self) -> dict[str, object]:
+        return {"revisions": list(self.revisions)}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Self:
+        return cls(tuple(map(RevisionId, value["revisions"])))
+
+
+@dataclass(frozen=True, slots=True)
 class LifecycleSet:
     """The page is `active`, `archived` or `tombstoned` from now on (PCP-T2)."""
 
@@ -306,6 +322,7 @@ KnownEvent = (
     | Observed
     | Closed
     | Retracted
+    | Thinned
     | LifecycleSet
     | Named
     | Linked
@@ -332,6 +349,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Observed,
         Closed,
         Retracted,
+        Thinned,
         LifecycleSet,
         Named,
         Linked,

@@ -44,7 +44,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "16"
+CATALOG_VERSION = "17"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -89,6 +89,7 @@ _INDEXES = (
     "page (root_id, path) WHERE root_id IS NOT NULL",
     "revision (page_id)",
     "revision (digest)",
+    "revision (page_id) WHERE thinned",
     "span (revision_id)",
     "span (page_id, valid_from) WHERE basis = 'first'",
     "frame (frame_id)",

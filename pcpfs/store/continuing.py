@@ -60,6 +60,7 @@ def continued(
         path=None,
         relations=folder.relations,
         closings=tuple(folder.closed),
+        thinned=_thinned(catalog, page),
         earlier=Earlier(
             since,
             spans[0].ordinal,
@@ -79,6 +80,7 @@ def _can_go_on(catalog: Catalog, row: PageRow, new: Changes, earlier: int) -> bo
         and known == [(earlier,)]
         and _all_later(new, {ChangeId(change) for change in decode_list(row.latest)})
         and all(_goes_on(event) for body in new.values() for event in body.events)
+        and not _thinned(catalog, row.page_id) & _observed(new)
     )
 
 
@@ -86,6 +88,16 @@ def _goes_on(event: Event) -> bool:
     """Whether an event only adds to the tail: a first scan would look at the whole history."""
     is_first = isinstance(event, Observed) and event.basis == FIRST
     return isinstance(event, _CONTINUE) and not is_first
+
+
+def _thinned(catalog: Catalog, page: str) -> frozenset[RevisionId]:
+    question = "SELECT revision_id FROM revision WHERE page_id = ? AND thinned"
+    return frozenset(RevisionId(revision) for (revision,) in catalog.query(question, (page,)))
+
+
+def _observed(new: Changes) -> set[RevisionId]:
+    events = (event for body in new.values() for event in body.events)
+    return {event.revision for event in events if isinstance(event, Observed)}
 
 
 def _all_later(new: Changes, known: set[ChangeId]) -> bool:

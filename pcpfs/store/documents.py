@@ -81,21 +81,23 @@ class Documents:
 
     def _symbols(self, namespace: Namespace, keys: Sequence[str]) -> Iterator[Document]:
         rows = self.catalog.query(
-            "SELECT revision.digest, page.path, frame.* FROM frame "
+            "SELECT revision.digest, thinned, page.path, frame.* FROM frame "
             "JOIN page ON page.page_id = frame.page_id "
             "JOIN revision ON revision.revision_id = frame.revision_id "
             f"WHERE frame.doc_key IN ({_marks(keys)}) ORDER BY frame.page_id",
             keys,
         )
         given: set[str] = set()
-        for digest, path, *columns in rows:
+        for digest, thinned, path, *columns in rows:
             frame = FrameRow(*columns)
             key = frame.doc_key or ""
             if key in given:
                 continue
             given.add(key)
             try:
-                documentation = self._documentation(namespace, frame, Digest(digest))
+                documentation = (
+                    frame.doc if thinned else self._documentation(namespace, frame, Digest(digest))
+                )
             except (Corrupt, NotFound):
                 continue
             yield Document(

@@ -21,6 +21,7 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
+    Thinned,
     Unlinked,
 )
 from pcpfs.model.ids import ChangeId, PageId, RelationId, RevisionId
@@ -77,7 +78,7 @@ class PageState:
     `steps` are the authored revisions in fold order, `timeline` the observations of a source page
     in order of time, `closings` how they were ended, `ends` what was closed. `heads` are revisions
     that are nobody's parent, the one that speaks first. `disputes` are the kinds of what clones
-    decided without knowing of each other.
+    decided without knowing of each other. `thinned` are revisions whose bytes went.
 
     With `earlier`, all collections hold only what is new or may have changed.
     """
@@ -97,6 +98,7 @@ class PageState:
     disputes: tuple[str, ...] = ()
     ends: Mapping[RevisionId, Ending] = field(default_factory=dict)
     closings: tuple[Ended, ...] = ()
+    thinned: frozenset[RevisionId] = frozenset()
     earlier: Earlier | None = None
 
     @property
@@ -142,6 +144,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         disputes=disputes,
         ends=folder.ends,
         closings=tuple(folder.closed),
+        thinned=frozenset(folder.thinned),
     )
 
 
@@ -179,6 +182,7 @@ class Folder:
         self.steps: dict[RevisionId, Step] = {}
         self.observed: list[Seen] = []
         self.closed: list[Ended] = []
+        self.thinned: set[RevisionId] = set()
         self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
         self.path: str | None = None
@@ -196,10 +200,13 @@ class Folder:
                 case Observed():
                     seen = Seen(event, place, change, body.at, body.actor, body.operation)
                     self.observed.append(seen)
+                    self.thinned.discard(event.revision)
                 case Closed():
                     self.closed.append(Ended(event, place, change))
                     if event.frames is None:
                         self._end(event, body.at)
+                case Thinned():
+                    self.thinned.update(event.revisions)
                 case Retracted():
                     self._retract(frozenset(event.commits))
                 case LifecycleSet():

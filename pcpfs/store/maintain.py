@@ -24,6 +24,14 @@ _STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
+class ThinReport:
+    """How many payloads of old saves went, and how many bytes they held."""
+
+    payloads: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class MaintainReport:
     """What upkeep did: how git's objects lay before and after, what litter it removed (paths from
     the store on), how many
@@ -34,6 +42,7 @@ class MaintainReport:
     removed: tuple[str, ...]
     indexed: int
     erased: tuple[str, ...] = ()
+    thinned: ThinReport | None = None
 
 
 def maintain(store: Store, progress: Progress | None = None) -> MaintainReport:

@@ -101,7 +101,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
     revisions = {step.revision: bodies.revision(step.revision) for step in state.steps}
     return PageRows(
         page=page,
-        revisions=_revision_rows(state.page, revisions),
+        revisions=_revision_rows(state, revisions),
         spans=tuple(
             SpanRow(
                 page_id=state.page,
@@ -154,7 +154,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     numbered = enumerate(state.timeline, tail.ordinal if tail else 0)
     return PageRows(
         page=page,
-        revisions=_revision_rows(state.page, revisions),
+        revisions=_revision_rows(state, revisions),
         spans=tuple(_observed_row(state.page, number, seen) for number, seen in numbered),
         frames=frames,
         relations=_relation_rows(state),
@@ -241,14 +241,15 @@ def _closing_rows(state: PageState) -> tuple[ClosingRow, ...]:
 
 
 def _revision_rows(
-    page: PageId, revisions: Mapping[RevisionId, Revision]
+    state: PageState, revisions: Mapping[RevisionId, Revision]
 ) -> tuple[RevisionRow, ...]:
     return tuple(
         RevisionRow(
             revision,
-            page,
+            state.page,
             body.payload.ref if body.payload else None,
             body.payload.size if body.payload else 0,
+            int(revision in state.thinned),
         )
         for revision, body in revisions.items()
     )
@@ -299,9 +300,14 @@ def _documents(
     current: Sequence[RevisionId],
     frames: Iterable[FrameRow],
 ) -> tuple[DocumentRow, ...]:
-    """Heads and open frames of an active page are current; everything else is past."""
+    """Heads and open frames of an active page are current; everything else is past. What was
+    thinned has no text."""
     active = state.lifecycle == "active"
-    past: dict[str, int] = {r: int(not (active and r in current)) for r in revisions}
+    past: dict[str, int] = {
+        revision: int(not (active and revision in current))
+        for revision in revisions
+        if revision not in state.thinned
+    }
     for frame in frames:
         if frame.doc_key is not None:
             is_past = int(not (active and frame.valid_to is None))

@@ -31,6 +31,7 @@ from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, absence, resolve
 from pcpfs.store.rows import FrameRow, PageRow, RelationRow, SpanRow
+from pcpfs.store.thinned import payload_of
 from pcpfs.store.tree import wanted_files
 
 
@@ -393,7 +394,7 @@ class Reader:
     def _bytes(self, page: PageRow, payload: Payload | None) -> bytes:
         if payload is None:
             raise NotFound(f"{page.title} ({page.page_id}) has no payload here, only source refs")
-        return self._objects.payload(Namespace(page.scope), payload.ref)
+        return payload_of(self._objects, self.catalog, page, payload)
 
     def _when(self) -> str:
         pins = [

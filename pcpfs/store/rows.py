@@ -45,10 +45,13 @@ class PageRow(NamedTuple):
 
 
 class RevisionRow(NamedTuple):
+    """A revision and its payload, which went by policy where it is `thinned`."""
+
     revision_id: str
     page_id: str
     digest: str | None
     size: int
+    thinned: int = 0
 
 
 class SpanRow(NamedTuple):

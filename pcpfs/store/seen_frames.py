@@ -112,6 +112,7 @@ class SeenFrames:
         symbol = self.frames(observation)[frame].symbol
         hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
         a, b = symbol.doc_bytes or symbol.bytes
-        if not (symbol.bytes[0] <= a and b <= symbol.bytes[1]):
+        is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])
+        if is_outside and observation.revision not in self._state.thinned:
             hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
         return f"{frame}.{hasher.hexdigest()[:16]}"

@@ -17,6 +17,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Revision
 from pcpfs.store import layout
 from pcpfs.store.event_segments import Segment
+from pcpfs.store.fold import fold_page
 from pcpfs.store.foreign_files import Files
 from pcpfs.store.import_secrets import Looking
 from pcpfs.store.scope_fold import ScopeState, fold_scope
@@ -99,7 +100,7 @@ class TakingOver:
         self, namespace: Namespace, page: PageId, raw: bytes, body: Revision | Change
     ) -> None:
         self.looking.document(namespace, page, raw)
-        if isinstance(body, Revision) and body.payload is not None:
+        if isinstance(body, Revision) and body.payload and not self._is_thinned(body):
             content = self._content(namespace, body.payload)
             is_source = body.created_at is None
             self.looking.payload(namespace, page, content, is_source=is_source)
@@ -222,7 +223,7 @@ class TakingOver:
             raw, body = self._checked(namespace, page, path)
             if isinstance(body, Revision):
                 transaction.adopt_object(path, raw)
-                if body.payload is not None:
+                if body.payload and not self._is_thinned(body):
                     self._payload(transaction, namespace, body.payload)
             else:
                 changes[ChangeId.of(raw)] = body, raw
@@ -252,6 +253,18 @@ class TakingOver:
         if not self._is_here(layout.payload_file(namespace, payload.ref)):
             transaction.payload(namespace, self._content(namespace, payload))
             self.taken.files += 1
+
+    def _is_thinned(self, body: Revision) -> bool:
+        """Whether the other side says that it let go of these bytes, and has."""
+        if not body.payload or layout.payload_file(body.namespace, body.payload.ref) in self._known:
+            return False
+        changes: dict[ChangeId, Change] = {}
+        for path in self._pages[body.namespace, body.page]:
+            raw, change = self._checked(body.namespace, body.page, path)
+            if isinstance(change, Change):
+                changes[ChangeId.of(raw)] = change
+        state = fold_page(body.page, body.namespace, changes)
+        return RevisionId.of(body.encode()) in state.thinned
 
     def _content(self, namespace: Namespace, payload: Payload) -> bytes:
         """The bytes that the other side has under this name."""

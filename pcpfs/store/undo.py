@@ -23,6 +23,7 @@ from pcpfs.model.changes import (
     Observed,
     Retracted,
     RevisionWritten,
+    Thinned,
     Unlinked,
 )
 from pcpfs.model.grants import LINK, TOMBSTONE, WRITE
@@ -226,7 +227,7 @@ class _Undoing:
                 for change in event.changes:
                     again = self._changes[change].events if change in self._changes else ()
                     yield from (event for event in again if isinstance(event, Closed))
-            case Observed() | Closed() | Retracted():
+            case Observed() | Closed() | Retracted() | Thinned():
                 raise self._conflict("tells of a source, and cannot be undone")
             case _:
                 raise self._conflict("was made by a newer pcpfs; undo it with that")

@@ -18,6 +18,7 @@ from pcpfs.model.changes import (
     Observed,
     Relation,
     Retracted,
+    Thinned,
     Unlinked,
 )
 from pcpfs.model.frames import Extraction, Symbol
@@ -137,12 +138,13 @@ events = st.one_of(
     st.builds(closed, texts, moments, st.sampled_from("fgh")),
     st.builds(linked, st.integers(0, 1)),
     st.just(Noted({"a": 1})),
+    st.builds(lambda text: Thinned((IDS[text],)), texts),
     st.builds(Unlinked, st.just(RelationId("rel_" + "0" * 26))),
     st.builds(LifecycleSet, st.sampled_from(["active", "archived", "tombstoned"]), st.just("")),
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_the_rows_are_those_of_the_whole_fold_whatever_comes_in_which_order(
     data: st.DataObject,
