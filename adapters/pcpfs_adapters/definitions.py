@@ -70,15 +70,23 @@ def nested(spans: Iterable[Span], method_holders: Collection[str] = TYPES) -> It
 
 
 def symbols(
-    source: SourceText, placed: Iterable[Placed], wording: Callable[[int], Wording]
+    source: SourceText,
+    placed: Iterable[Placed],
+    wording: Callable[[int], Wording],
+    most: int = MAX_SYMBOLS,
 ) -> tuple[tuple[Symbol, ...], tuple[str, ...]]:
-    """The symbols of what `nested` gave, and notes on what was left out."""
+    """The symbols of what `nested` gave, and notes on what was left out: of more than `most` all
+    but the outermost, and what comes after the first `most`."""
     shown = [item for item in placed if item.span.kind]
     shallow = [item for item in shown if item.depth <= MAX_DEPTH]
     notes = _left_out(len(shown) - len(shallow), f"nested deeper than {MAX_DEPTH}")
-    notes += _left_out(len(shallow) - MAX_SYMBOLS, f"after the first {MAX_SYMBOLS}")
+    if most < MAX_SYMBOLS and len(shallow) > most:
+        notes += (f"of {len(shallow)} definitions the {most} outermost at most are told",)
+        shallow = [item for item in shallow if item.depth == 1]
+    else:
+        notes += _left_out(len(shallow) - most, f"after the first {most}")
     made, line, at = [], 1, 0
-    for item in shallow[:MAX_SYMBOLS]:
+    for item in shallow[:most]:
         line += source.utf8.count(b"\n", at, item.span.start)
         at = item.span.start
         made.append(_symbol(source, item, line, wording(item.number)))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _READ_FOR_FIRST_LINE = 4000
-_REMARK = re.compile(rb"#|//|/\*")
-_COMMENT_LINE = re.compile(rb"[ \t]*(?:#|//|/\*|=end)")
+_REMARK = re.compile(rb"#|//|/\*|--")
+_COMMENT_LINE = re.compile(rb"[ \t]*(?:#|//|/\*|--|<!--|=end)")
 _SPACE = b" \t\r\n\f\v"
 
 

@@ -24,6 +24,7 @@ class Registry:
         self._all: tuple[Adapter, ...] = (*engines, Markdown(), self._text)
         self._by_filename = {name: a for a in self._all for name in a.filenames}
         self._by_suffix = {suffix: a for a in self._all for suffix in a.suffixes}
+        self._by_prefix = {start: a for a in engines for start in a.language.prefixes}
         self._by_shebang = {name: a for a in engines for name in a.language.shebangs}
         self._claimants = [a for a in engines if a.language.claims]
 
@@ -41,7 +42,12 @@ class Registry:
         for adapter in self._claimants:
             if adapter.language.claims_file(lower, head):
                 return adapter
-        return self._with_suffix(lower) or self._with_shebang(head) or self._text
+        return (
+            self._with_suffix(lower)
+            or self._with_prefix(name)
+            or self._with_shebang(head)
+            or self._text
+        )
 
     def _with_suffix(self, name: str) -> Adapter | None:
         """By the longest suffix that is known: `a.d.ts` before `a.ts`."""
@@ -51,6 +57,10 @@ class Registry:
                 return self._by_suffix[name[at:]]
             at = name.find(".", at + 1)
         return None
+
+    def _with_prefix(self, name: str) -> Adapter | None:
+        """`Dockerfile.dev`."""
+        return next((a for start, a in self._by_prefix.items() if name.startswith(start)), None)
 
     def _with_shebang(self, head: bytes) -> Adapter | None:
         line = _SHEBANG.match(head)

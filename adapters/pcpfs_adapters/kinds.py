@@ -15,7 +15,12 @@
 | `variable` | at top level only |
 | `macro` | |
 | `property` | a property with accessors (C#) |
-| `heading` | a Markdown section |
+| `heading` | a Markdown section; a heading or title in HTML |
+| `table` | an SQL table or view |
+| `key` | of a data file (JSON, YAML, TOML): of its two uppermost levels |
+| `target` | what `make` makes, a stage of a Dockerfile |
+| `selector` | what a CSS rule is for, an animation |
+| `element` | an HTML element with an id |
 
 The kind `file` is the store's own, for the frame that stands for a whole file.
 """
@@ -30,7 +35,10 @@ TYPES = frozenset({"class", "interface", "struct", "enum", "trait"})
 LOCAL = frozenset({"constant", "variable"})
 """Inside a callable these are no symbols."""
 
-KINDS = CALLABLES | TYPES | LOCAL | {"module", "type", "macro", "property", "heading"}
+DATA = frozenset({"table", "key", "target", "selector", "element"})
+"""Kinds of what is no program."""
 
-VALUES = LOCAL | {"macro"}
+KINDS = CALLABLES | TYPES | LOCAL | {"module", "type", "macro", "property", "heading"} | DATA
+
+VALUES = LOCAL | {"macro", "key", "element"}
 """Kinds that have no body: the first line is their signature."""

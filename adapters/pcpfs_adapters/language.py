@@ -3,7 +3,10 @@
 To add a language, add a file. Its members:
 
 - `name`, `version`, `grammar` (name in the language pack), `media_type`;
-- `suffixes` (lower case), `filenames`, `shebangs` (interpreters without version digits);
+- `suffixes` (lower case), `filenames`, `prefixes` (of file names, `Dockerfile.`), `shebangs`
+  (interpreters without version digits);
+- `max_bytes`: larger sources are not parsed; `most`: of a source with more symbols only those of
+  the outermost level are told, the first so many (both keep data from drowning an index);
 - `claims`: suffixes of another language that are this one's when a pattern is found in the file's
   first bytes, such as `".h"` for C++;
 - `extends`: another language's name, whose members hold unless given here;
@@ -16,6 +19,7 @@ To add a language, add a file. Its members:
 - `attributes`: node types of decorators and attributes. They belong to the definition's bytes when
   they come before it, and are never part of a signature. `attribute_holders` are node types of
   leading children that may hold some;
+- `deepest_comment`: comments nested deeper are not parsed, where a grammar takes the cube of that;
 - `separators`: what parts a qualified name besides `.`; `noise`: a pattern taken out of it first;
   `nameless`: a pattern of names that define nothing (`_`);
 - `constants`: a pattern of variable names that are constants; `method_holders`: further kinds whose
@@ -42,6 +46,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from pcpfs_adapters.definitions import MAX_SYMBOLS
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Parsed up to this size (as UTF-8): a tree takes up to 200 times the memory of its source."""
+
 _LONGEST_NAME = 1000
 
 
@@ -57,9 +66,11 @@ class Language:
     macros: str = ""
     suffixes: tuple[str, ...] = ()
     filenames: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
     shebangs: tuple[str, ...] = ()
     claims: tuple[tuple[str, str], ...] = ()
     comments: tuple[str, ...] = ("comment",)
+    deepest_comment: int = 0
     doc: str = ""
     doc_noise: str = ""
     docstring: tuple[str, ...] = ()
@@ -72,6 +83,8 @@ class Language:
     nameless: str = ""
     constants: str = ""
     method_holders: tuple[str, ...] = ()
+    max_bytes: int = MAX_BYTES
+    most: int = MAX_SYMBOLS
     example: str = ""
     symbols: str = ""
 
@@ -86,6 +99,15 @@ class Language:
             text = text.replace(separator, "\0")
         parts = (" ".join(_unquoted(part).split()) for part in text.split("\0"))
         return tuple(part for part in parts if part)
+
+    def is_too_nested(self, source: bytes) -> bool:
+        """Whether comments lie so deep in each other that parsing them would not end."""
+        depth = 0
+        for mark in re.finditer(rb"/\*|\*/", source) if self.deepest_comment else ():
+            depth = depth + 1 if mark[0] == b"/*" else max(0, depth - 1)
+            if depth > self.deepest_comment:
+                return True
+        return False
 
     def claims_file(self, path: str, head: bytes) -> bool:
         """Whether a file that bears another language's suffix is in truth of this one."""

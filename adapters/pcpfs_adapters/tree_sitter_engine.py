@@ -11,11 +11,11 @@ from pcpfs_adapters.describing import Describer
 from pcpfs_adapters.finding import Finder
 from pcpfs_adapters.grammar import MAX_COST, MAX_SECONDS, Damage, Grammar
 from pcpfs_adapters.kinds import TYPES
-from pcpfs_adapters.language import Language
+from pcpfs_adapters.language import MAX_BYTES, Language
 from pcpfs_adapters.source_text import SourceText, read
 
-MAX_BYTES = 2 * 1024 * 1024
-"""Parsed up to this size (as UTF-8): a tree takes up to 200 times the memory of its source."""
+TOO_MANY_BYTES = "too large to tell its keys"
+"""Of data: by design, and no limit that a person should hear of."""
 
 
 class TreeSitterAdapter:
@@ -50,8 +50,11 @@ class TreeSitterAdapter:
 
     def extract(self, source: bytes) -> Extraction:
         text = read(source)
-        if len(text.utf8) > MAX_BYTES:
-            return self._extraction(text, TOO_LARGE)
+        if len(text.utf8) > self.language.max_bytes:
+            is_data = self.language.max_bytes < MAX_BYTES
+            return self._extraction(text, TOO_MANY_BYTES if is_data else TOO_LARGE)
+        if self.language.is_too_nested(text.parsed):
+            return self._extraction(text, TOO_DAMAGED, error_count=1)
         text = text.without(self.language.macros)
         tree = self._grammar.parse(text.parsed, self._seconds)
         if tree is None:
@@ -64,7 +67,9 @@ class TreeSitterAdapter:
         describer = Describer(*parsed)
         holders = TYPES.union(self.language.method_holders)
         placed = nested((definition.span for definition in found), holders)
-        made, notes = symbols(text, placed, lambda number: describer.wording(found[number]))
+        made, notes = symbols(
+            text, placed, lambda number: describer.wording(found[number]), self.language.most
+        )
         return self._extraction(text, *notes, symbols=made, error_count=damage.places)
 
     @cached_property

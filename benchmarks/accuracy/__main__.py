@@ -17,6 +17,7 @@ from platformdirs import user_cache_path
 from benchmarks.accuracy.comparing import Comparison, Figures, adjusted, compare, rows
 from benchmarks.accuracy.packages import Absent, sources
 from benchmarks.accuracy.peer import HOW_TO_GET, of_ctags, of_ours
+from benchmarks.accuracy.verifying import VARIANTS, faults
 from benchmarks.accuracy.yardstick import Definition, Yardstick, load
 from benchmarks.peers import is_universal_ctags
 
@@ -27,7 +28,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--only", nargs="+", choices=yardsticks, default=list(yardsticks))
     parser.add_argument("--list", type=int, default=5, help="disagreements shown a kind; -1: all")
     parser.add_argument("--cache", type=Path, default=user_cache_path("pcpfs-benchmarks"))
+    parser.add_argument("--verify", action="store_true", help="check every range instead")
     given = parser.parse_args(arguments)
+    if given.verify:
+        raise SystemExit(verify([yardsticks[name] for name in given.only], given.cache))
     if not is_universal_ctags():
         raise SystemExit(HOW_TO_GET)
     summary = []
@@ -37,6 +41,20 @@ def main(arguments: Sequence[str]) -> None:
         except Absent as reason:
             summary.append(f"{name:12} absent: {reason}")
     print("\n".join(("", "summary", *summary)))
+
+
+def verify(yardsticks: Sequence[Yardstick], cache: Path) -> int:
+    """Print what `faults` finds in each package; 1 if anything."""
+    found = 0
+    for yardstick in yardsticks:
+        files = sources(yardstick, cache)
+        wrong = list(faults(files))
+        found += len(wrong)
+        print(
+            f"{yardstick.name:12} {len(files)} files, {len(VARIANTS)} variants: {len(wrong)} faults"
+        )
+        print("".join(f"  {fault}\n" for fault in wrong), end="", flush=True)
+    return int(found > 0)
 
 
 def measured(yardstick: Yardstick, cache: Path, shown: int) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pcpfs_adapters.definitions import MAX_DEPTH
 from pcpfs_adapters.installed import builtin
-from pcpfs_adapters.language import Language
-from pcpfs_adapters.tree_sitter_engine import MAX_BYTES, TreeSitterAdapter
+from pcpfs_adapters.language import MAX_BYTES, Language
+from pcpfs_adapters.tree_sitter_engine import TreeSitterAdapter
 
 ADAPTERS = {a.name: a for a in builtin().all() if isinstance(a, TreeSitterAdapter)}
 PYTHON: Language = ADAPTERS["python"].language
@@ -68,3 +68,12 @@ def test_ten_thousand_comments_and_constants_take_time_in_proportion() -> None:
     assert len(ADAPTERS["go"].extract(group).symbols) == 10_000
     comments = b"// c\n" * 20_000 + b"func f() {}\n"
     assert ADAPTERS["go"].extract(comments).symbols[0].doc == "c"
+
+
+@pytest.mark.parametrize("name", ["swift", "kotlin"])
+def test_comments_nested_too_deeply_are_not_parsed(name: str) -> None:
+    """The grammar takes the cube of their depth."""
+    extraction = ADAPTERS[name].extract(b"/*" * 10_000 + b"*/" * 10_000)
+    assert extraction.notes == ("too damaged to search",)
+    many = ADAPTERS[name].extract(b"/* a */\n" * 1000 + b"class A {}\n")
+    assert [symbol.name for symbol in many.symbols] == ["A"]
