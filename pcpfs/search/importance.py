@@ -50,7 +50,8 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """A file of code. `is_less`: it ranks after the rest, as tests and generated code do."""
+    """A file of code; names mean something in files of one `language` only. `is_less`: it ranks
+    after the rest, as tests and generated code do."""
 
     path: str
     language: str
@@ -188,13 +189,15 @@ def _mentioned(
 
 
 def _nearness(here: Place, other: Place) -> float:
-    """How likely a name means what another file defines; 0 between languages."""
+    """How likely a name means what another file defines; 0 between languages, and hardly ever
+    something of the tests, outside of them."""
     if here.language != other.language:
         return 0.0
     module, folder = other.module
+    usual = _LESS if other.is_less and not here.is_less else 1.0
     if module in here.names or other.folder == here.folder:
-        return _SAME
-    return _NEAR if folder in here.names else _ELSEWHERE
+        return usual * _SAME
+    return usual * (_NEAR if folder in here.names else _ELSEWHERE)
 
 
 _Steps = list[tuple[int, float]]

@@ -43,6 +43,19 @@ _SILENT = frozenset(
 """Prose and data: they have words and keys, and call nobody."""
 
 
+_FAMILIES = (
+    ("javascript", ("typescript", "tsx", "jsx")),
+    ("c", ("cpp", "objc")),
+    ("java", ("kotlin", "scala", "groovy")),
+)
+_FAMILY = {member: first for first, others in _FAMILIES for member in others}
+
+
+def family(language: str) -> str:
+    """Languages of one family call each other by name."""
+    return _FAMILY.get(language, language)
+
+
 def is_code(language: str | None) -> bool:
     """Whether sources of this language refer to each other by names."""
     return language is not None and language not in _SILENT

@@ -18,7 +18,7 @@ from pcpfs.model.names import Namespace, escaped
 from pcpfs.model.requests import DEFAULT_TOKENS, MOST_RESULTS, SYMBOL, Filters
 from pcpfs.model.shown import safe
 from pcpfs.search.importance import Definition, Focus, Importance, Place, importance
-from pcpfs.search.mentions import VERSION, is_code, mentions
+from pcpfs.search.mentions import VERSION, family, is_code, mentions
 from pcpfs.search.outline import Entry, Outline, Sheet, outline
 from pcpfs.store.documents import decoded, ranks_lower
 from pcpfs.store.objects import Objects
@@ -249,7 +249,7 @@ class _Ground:
         self._places = [
             Place(
                 file.path,
-                file.language or "",
+                family(file.language or ""),
                 ranks_lower(file.path) or number not in found,
                 found[number].names if number in found else {},
             )

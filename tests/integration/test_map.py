@@ -142,6 +142,15 @@ class TestTheMap:
         assert len(made.text.encode()) > 4 * budget - 60 or made.text == whole.text
 
 
+def test_languages_of_a_family_refer_to_each_other(app: SourceTree) -> None:
+    app.write("view.tsx", "export function showTide() { return <p>{readTide()}</p> }\n")
+    app.write(
+        "read.ts", "export function forgotten() {}\nexport function readTide() { return 1 }\n"
+    )
+    app.add()
+    assert drawn(app, 16).text.startswith("read.ts\n    2 export function readTide()\n")
+
+
 class TestFocus:
     """What is asked for, and what is around it, comes first."""
 

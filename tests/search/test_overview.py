@@ -124,6 +124,15 @@ class TestImportance:
         _, names = ranked(places, {0: [".turn_tide"], 1: ["make_tide"], 2: [".turn_tide"]})
         assert set(names.values()) == {0}
 
+    def test_what_only_tests_define_is_hardly_meant_outside_of_them(self) -> None:
+        places = [
+            place("a.py", "make_tide", "made_tide", "b", "d"),
+            place("tests/b.py", is_less=True),
+            place("d.py"),
+        ]
+        _, names = ranked(places, {1: ["make_tide"], 2: ["made_tide"]})
+        assert names["made_tide"] > 10 * names["make_tide"]
+
     def test_tests_say_less_and_are_meant_last(self) -> None:
         places = [
             place("tests/a.py", "make_tide", "both_have", is_less=True),
