@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.fold import ASKED
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import FrameRow, PageRow
@@ -46,7 +47,8 @@ class Eligible:
                 return False
         else:
             heads = [page.revision_id] if page.is_source else decode_list(page.heads)
-            is_current = bool(page.is_open) and revision in heads
+            is_open = bool(page.is_open) if len(heads) == 1 else not self._is_over(page, revision)
+            is_current = is_open and revision in heads
         return self._status(page, is_current) and self._stands(page, revision)
 
     def frame(self, page: PageRow, row: FrameRow) -> bool:
@@ -79,6 +81,15 @@ class Eligible:
             return True
         told = self._reader.envelope(page, revision).epistemic
         return all(told.get(name) == value for name, value in filters.epistemic)
+
+    def _is_over(self, page: PageRow, revision: str) -> bool:
+        """Whether somebody said of one of several heads that it no longer holds."""
+        return bool(
+            self._reader.catalog.query(
+                "SELECT 1 FROM span WHERE page_id = ? AND revision_id = ? AND ended_by = ?",
+                (page.page_id, revision, ASKED),
+            )
+        )
 
     def _has_relation(self, page: PageRow) -> bool:
         types = self._filters.relation_types

@@ -46,6 +46,10 @@ class Step:
     operation: str
 
 
+ASKED = "asked"
+"""The reason of a `closed` of an authored revision: somebody said that it holds no longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Since when an authored revision does not hold, because somebody said so; `is_over` if that

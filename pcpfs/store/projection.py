@@ -11,7 +11,7 @@ from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import TreePath, escaped, source_path
 from pcpfs.model.pages import Revision
-from pcpfs.store.fold import PageState, authored_spans, equal_heads
+from pcpfs.store.fold import ASKED, PageState, authored_spans, equal_heads
 from pcpfs.store.rows import (
     AcceptedRow,
     AccessRow,
@@ -115,7 +115,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
                 operation=step.operation,
                 parents=_json(step.parents),
                 adapter=None,
-                ended_by=None,
+                ended_by=ASKED if _is_over(state, span.revision) else None,
                 moved_to=None,
             )
             for ordinal, (span, step) in enumerate(zip(spans, state.steps, strict=True))

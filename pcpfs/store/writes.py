@@ -37,7 +37,7 @@ from pcpfs.store import drafting
 from pcpfs.store.authority import Authority
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.disputes import PATH
-from pcpfs.store.fold import equal_heads
+from pcpfs.store.fold import ASKED, equal_heads
 from pcpfs.store.intents import Committed
 from pcpfs.store.references import absence, resolve, revision
 from pcpfs.store.rows import PageRow
@@ -166,7 +166,7 @@ class Writes:
                 raise UsageError(f"{row.title} holds from {begun} on; it cannot end before that")
             if span.valid_to is not None and span.valid_to <= at.microseconds:
                 return Written(page, head, row.scope, self._shown_path(row), created=False)
-            closed = Closed(head, at, "asked")
+            closed = Closed(head, at, ASKED)
             transaction.change(Namespace(row.scope), page, closed, Noted({"why": why.strip()}))
             return self._finish(transaction, Namespace(row.scope), page, head)
 

@@ -8,6 +8,7 @@ import pytest
 
 from pcpfs.errors import Conflict, InvalidInstant, NotFound, UsageError
 from pcpfs.model.instants import Instant
+from pcpfs.model.requests import Filters
 from pcpfs.store.fsck import fsck
 from pcpfs.store.undo import undo
 from tests.store.workplace import Workplace, as_of, contents, recorded
@@ -201,3 +202,20 @@ def test_back_filled_facts_keep_their_valid_from(place: Workplace) -> None:
         with pytest.raises(NotFound):
             place.session.payload(page, as_of(outside))
     place.close()
+
+
+def test_of_two_heads_the_one_that_was_closed_is_left_out_of_search(place: Workplace) -> None:
+    """Also if the other one came later, and whichever of them speaks."""
+    first = place.write("high tide\n")
+    place.revise(first.page_id, "low tide\n")
+    place.session.close_at(first.page_id, place.clock.now(), "over")
+    early = Instant.read("2001-01-01")  # so that what is closed comes first by time
+    place.revise(first.page_id, "spring tide\n", branch=first.revision_id, valid_from=early)
+    everything = Filters(lifecycle=("active", "tombstoned"))
+    for words, mode in (("tide", "text"), ("tide", "temporal"), ("", "temporal")):
+        for filters in (None, everything):
+            hits = place.session.search(words, mode=mode, filters=filters).results
+            assert [hit.excerpt for hit in hits] == ["spring tide"], mode
+    assert len(place.session.manifest(first.page_id).heads) == 2
+    place.store.reindex()
+    assert len(place.session.search("", mode="temporal").results) == 1
