@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from pcpfs.errors import UsageError
 from pcpfs.model.answers import RootView, ScopeView, Skipped, SuspectPage
 from pcpfs.model.grants import READ
 from pcpfs.model.ids import RootId
@@ -17,6 +20,8 @@ from pcpfs.sources.watch_sign import WatcherView, watchers
 from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
 from pcpfs.store.conflicts import ConflictView
+from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
+from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part
 from pcpfs.store.recommending import Recommendation, recommendations
 from pcpfs.store.residues import pending
 from pcpfs.store.searching import IndexView
@@ -34,11 +39,21 @@ class StalePath:
 
 
 @dataclass(frozen=True, slots=True)
+class More:
+    """A list that is longer than what was given of it, and where it goes on."""
+
+    total: int
+    cursor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What the session's principal may see; only the owner sees the `generation`, which counts the
     changes of all, and the `watchers` that are at work here. `stale` lists files that `sync` would
     look at; `edits` are files in `tree/` that differ from their pages; `erasure_pending` are erased
-    pages that history holds still; `size` is there if asked for."""
+    pages that history holds still. Each list holds so many as were asked for; `more` says of those
+    that go on how long they are, and where to go on (`status_list`). `skipped_reasons` counts all
+    of `skipped`; `size` is there if asked for."""
 
     store_id: str
     path: str
@@ -58,40 +73,105 @@ class Status:
     index: IndexView
     generation: int | None
     watchers: tuple[WatcherView, ...]
+    skipped_reasons: Mapping[str, int]
+    more: Mapping[str, More]
     size: Sizes | None = None
 
 
-def status(session: Session, *, size: bool = False) -> Status:
+def status(session: Session, *, limit: int = DEFAULT_PART, size: bool = False) -> Status:
     """Looks at the stat of every source file, and for `size` of every file of the store; reads and
     writes none. NotPermitted where anybody but the owner asks for sizes."""
     store = session.store
-    scopes = session.scopes()
-    seen = session.authority.catalog
-    roots = Roots(store)
-    known = {row.root_id for row in seen.roots()}
-    bound = {root.root_id: root for root in roots.all() if root.root_id in known}
-    skipped = [skip for root in bound.values() for skip in roots.skipped(root)]
+    lists = {name: tuple(_items(session, name)) for name in LISTS}
+    parts = {name: _part(name, items, limit, None) for name, items in lists.items()}
     return Status(
         store_id=store.store_id,
         path=str(store.path),
         format=store.format,
-        scopes=scopes,
-        pages=sum(scope.pages for scope in scopes),
-        roots=tuple(_views(session, roots, bound)),
-        stale=tuple(stale for root in bound.values() for stale in _stale(session, roots, root)),
-        suspect=session.suspects(),
-        skipped=tuple(skipped),
-        conflicts=session.conflicts(),
-        incomplete=tuple(row.page_id for row in seen.pages("incomplete")),
-        damaged=session.damages(),
-        erasure_pending=_erasure_pending(session),
-        edits=tuple(path for path in store.edits() if _is_seen(session, path)),
-        recommended=recommendations(session),
+        pages=sum(scope.pages for scope in lists["scopes"]),
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
         size=sizes(session) if size else None,
         watchers=tuple(watchers(store)) if session.authority.is_owner else (),
+        skipped_reasons=dict(Counter(str(one.reason) for one in lists["skipped"]).most_common()),
+        more={
+            name: More(len(lists[name]), part.cursor)
+            for name, part in parts.items()
+            if part.cursor is not None
+        },
+        **{name: part.items for name, part in parts.items()},
     )
+
+
+def status_list(
+    session: Session, name: str, *, limit: int = DEFAULT_PART, cursor: str | None = None
+) -> Part[Any]:
+    """One of the lists (LISTS), in parts."""
+    if name not in LISTS:
+        raise UsageError(f"status has no list {name}; there are {', '.join(LISTS)}")
+    return _part(name, _items(session, name), limit, cursor)
+
+
+def _part(name: str, items: Iterable[Any], limit: int, cursor: str | None) -> Part[Any]:
+    return ordered_part(items, LISTS[name], ("status", name), limit, cursor)
+
+
+def _items(session: Session, name: str) -> Iterable[Any]:
+    """All of one list."""
+    session.store.refresh()
+    match name:
+        case "scopes":
+            return session.scopes()
+        case "suspect":
+            return session.suspects()
+        case "conflicts":
+            return session.conflicts()
+        case "incomplete":
+            return [row.page_id for row in session.authority.catalog.pages("incomplete")]
+        case "damaged":
+            return session.damages()
+        case "erasure_pending":
+            return _erasure_pending(session)
+        case "edits":
+            return [path for path in session.store.edits() if _is_seen(session, path)]
+        case "recommended":
+            return recommendations(session)
+        case _:
+            return _of_sources(session, name)
+
+
+def _of_sources(session: Session, name: str) -> Iterable[Any]:
+    """The roots, or what is to be said of their files."""
+    roots = Roots(session.store)
+    known = {row.root_id for row in session.authority.catalog.roots()}
+    bound = {root.root_id: root for root in roots.all() if root.root_id in known}
+    match name:
+        case "roots":
+            return _views(session, roots, bound)
+        case "skipped":
+            return [skip for root in bound.values() for skip in roots.skipped(root)]
+        case _:
+            return [stale for root in bound.values() for stale in _stale(session, roots, root)]
+
+
+def _itself(text: str) -> tuple[str, ...]:
+    return (text,)
+
+
+LISTS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
+    "scopes": key_of_scope,
+    "roots": lambda root: (root.scope, root.root, root.root_id),
+    "stale": lambda stale: (stale.root, stale.path, stale.status),
+    "suspect": key_of_suspect,
+    "skipped": lambda skip: (skip.root or "", skip.path, str(skip.reason), skip.detail or ""),
+    "conflicts": key_of_conflict,
+    "incomplete": _itself,
+    "damaged": lambda damage: (damage.page_id,),
+    "erasure_pending": _itself,
+    "edits": _itself,
+    "recommended": lambda told: (str(told.at), told.change_id),
+}
+"""What `status` lists, and by what each of the lists is ordered."""
 
 
 def _erasure_pending(session: Session) -> tuple[str, ...]:

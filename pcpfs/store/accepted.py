@@ -15,7 +15,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.secrets import SecretRefused
 from pcpfs.store.authority import Authority
-from pcpfs.store.paging import DEFAULT_PART, Part, part_of
+from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part
 from pcpfs.store.rows import AcceptedRow
 from pcpfs.store.store import Store
 
@@ -54,7 +54,7 @@ class AcceptedSecrets:
             self._authority.require((ADMINISTER,), scope)
         views = [self._view(row) for row in self._rows() if not wanted or row.scope in wanted]
         question = ("accepted", *wanted)
-        return part_of(views, lambda view: view.accepted_id, question, limit, cursor)
+        return ordered_part(views, _key, question, limit, cursor)
 
     def take_back(self, given: Sequence[str]) -> tuple[AcceptedView, ...]:
         """From now on these are secrets again, whoever accepts them at the same time elsewhere.
@@ -100,3 +100,7 @@ class AcceptedSecrets:
             row.actor,
             tuple(PageId(page) for (page,) in pages),
         )
+
+
+def _key(view: AcceptedView) -> tuple[str, ...]:
+    return view.scope, str(view.at), view.accepted_id

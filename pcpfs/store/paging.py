@@ -60,6 +60,36 @@ def part_of(
     return Part(given, after)
 
 
+def ordered_part(
+    items: Iterable[Item],
+    key: Callable[[Item], tuple[str, ...]],
+    question: Sequence[object],
+    limit: int = DEFAULT_PART,
+    cursor: str | None = None,
+) -> Part[Item]:
+    """The next items in the order of their keys, which the answer shows: those behind the last one
+    given, also if that one is gone meanwhile."""
+    checked_limit(limit)
+    there = sorted(items, key=key)
+    if cursor is not None:
+        last = _last_key(_opened(cursor, question))
+        there = [item for item in there if key(item) > last]
+    given = tuple(there[:limit])
+    if len(there) <= limit:
+        return Part(given)
+    return Part(given, _closed(question, json.dumps(key(given[-1])).encode("ascii")))
+
+
+def _last_key(raw: bytes) -> tuple[str, ...]:
+    try:
+        value = json.loads(raw)
+    except ValueError as error:
+        raise _no_cursor() from error
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise _no_cursor()
+    return tuple(value)
+
+
 class Given:
     """What an order that may change has given so far: the items are named in the cursor."""
 

@@ -21,7 +21,8 @@ from pcpfs.ports import Progress
 from pcpfs.store.authority import Authority
 from pcpfs.store.catalog import Catalog, Damage
 from pcpfs.store.governing import Governing
-from pcpfs.store.paging import DEFAULT_PART, Part, part_of
+from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
+from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part, part_of
 from pcpfs.store.references import Reference, resolve
 from pcpfs.store.scope_views import scope_views
 from pcpfs.store.search_request import NOW
@@ -333,16 +334,34 @@ class Session:
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.symbol(name, asked, exact=exact)
 
+    def list_suspects(
+        self, *, limit: int = DEFAULT_PART, cursor: str | None = None
+    ) -> Part[SuspectPage]:
+        """The same in parts, by scope and title (PCP-S4)."""
+        return ordered_part(self.suspects(), key_of_suspect, ("suspects",), limit, cursor)
+
     def suspects(self) -> tuple[SuspectPage, ...]:
         """Pages that cite frames which have closed."""
         from pcpfs.store.citations import suspect_pages  # noqa: PLC0415 (see the top)
 
         return suspect_pages(self.reader(NOW).catalog)
 
+    def list_scopes(
+        self, *, limit: int = DEFAULT_PART, cursor: str | None = None
+    ) -> Part[ScopeView]:
+        """The scopes that may be listed, in parts (PCP ListScopes)."""
+        return ordered_part(self.scopes(), key_of_scope, ("scopes",), limit, cursor)
+
     def scopes(self) -> tuple[ScopeView, ...]:
-        """All scopes that may be listed (PCP ListScopes)."""
+        """All scopes that may be listed."""
         self.store.refresh()
         return scope_views(self.authority)
+
+    def list_conflicts(
+        self, *, limit: int = DEFAULT_PART, cursor: str | None = None
+    ) -> Part[ConflictView]:
+        """The same in parts, by page."""
+        return ordered_part(self.conflicts(), key_of_conflict, ("conflicts",), limit, cursor)
 
     def conflicts(self) -> tuple[ConflictView, ...]:
         """Pages on which clones do not agree."""

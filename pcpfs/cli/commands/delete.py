@@ -36,6 +36,7 @@ FAILED = 1
     "--override-hold", "override", metavar="TEXT", help="Why it goes although a hold keeps it."
 )
 @click.option("--recommend", is_flag=True, help="Only say that it should go: status lists it.")
+@click.option("--dismiss", is_flag=True, help="Say that it stays, whatever was recommended so far.")
 @click.argument("page", metavar="PAGE")
 def command(
     call: Call,
@@ -47,6 +48,7 @@ def command(
     proven: bool,
     override: str | None,
     recommend: bool,
+    dismiss: bool,
 ) -> int:
     """Erase a page: from files, indexes and all of git's history.
 
@@ -58,17 +60,28 @@ def command(
     """
     from pcpfs.store.erasing import extent  # noqa: PLC0415 (help needs no store)
 
+    if recommend and dismiss:
+        raise UsageError("say --recommend or --dismiss, not both")
     session = call.session
-    if recommend:
-        from pcpfs.store.recommending import recommend_deletion  # noqa: PLC0415 (see above)
-
-        call.answer(recommend_deletion(session, page, why), [f"recommended: delete {safe(page)}"])
+    if recommend or dismiss:
+        _note(call, page, why, dismiss=dismiss)
         return 0
     if not yes:
         _ask(call, extent(session.store, page, cascade=cascade, seen=session.authority.catalog))
     erasure = session.delete(page, why, cascade=cascade, proven=proven, override=override)
     call.answer(erasure, _lines(erasure))
     return 0 if erasure.proof is None or erasure.proof.ok else FAILED
+
+
+def _note(call: Call, page: str, why: str, *, dismiss: bool) -> None:
+    from pcpfs.store.recommending import (  # noqa: PLC0415 (help needs no store)
+        dismiss_recommendations,
+        recommend_deletion,
+    )
+
+    told = "dismissed: delete" if dismiss else "recommended: delete"
+    act = dismiss_recommendations if dismiss else recommend_deletion
+    call.answer(act(call.session, page, why), [f"{told} {safe(page)}"])
 
 
 def _ask(call: Call, about: Extent) -> None:

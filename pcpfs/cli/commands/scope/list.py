@@ -9,17 +9,20 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import columns, plural, safe, styled
+from pcpfs.cli.options import with_part
+from pcpfs.cli.text import columns, more_lines, plural, safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import ScopeView
 
 
 @click.command(cls=Command, examples=["pcpfs scope list", "pcpfs scope list --json"])
-def command(call: Call) -> None:
+@with_part
+def command(call: Call, limit: int, cursor: str | None) -> None:
     """List the scopes that you may see."""
-    scopes = call.session.scopes()
-    call.answer({"scopes": scopes}, _lines(scopes))
+    part = call.session.list_scopes(limit=limit, cursor=cursor)
+    lines = [*_lines(part.items), *more_lines(part.cursor)]
+    call.answer({"scopes": part.items, "cursor": part.cursor}, lines)
 
 
 def _lines(scopes: Sequence[ScopeView]) -> Iterator[str]:

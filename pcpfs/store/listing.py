@@ -1,0 +1,23 @@
+"""By what lists are ordered when they are given in parts: members that the answer shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pcpfs.model.answers import ScopeView, SuspectPage
+    from pcpfs.store.conflicts import ConflictView
+
+Key = tuple[str, ...]
+
+
+def key_of_scope(view: ScopeView) -> Key:
+    return (view.scope,)
+
+
+def key_of_suspect(page: SuspectPage) -> Key:
+    return page.scope, page.title, page.page_id
+
+
+def key_of_conflict(view: ConflictView) -> Key:
+    return view.page_id, view.kind
