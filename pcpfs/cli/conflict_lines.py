@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pcpfs.store.conflicts import ConflictView
 
 _ADVICE = {
+    "erased": "was erased elsewhere while it was revised here; the revision went with it",
     "tombstoned": "withdrawn without knowing of a revision: revise, restore or tombstone it",
     "path": "named otherwise elsewhere, or as another page: move its file in tree/, then sync",
 }

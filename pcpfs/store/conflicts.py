@@ -11,7 +11,7 @@ from pcpfs.store.disputes import PATH
 from pcpfs.store.rows import PageRow
 from pcpfs.store.tree import wanted_files
 
-HEADS = "heads"
+HEADS, ERASED = "heads", "erased"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class ConflictView:
 
     `heads`: several texts (PCP-T4: similar ones are never merged by themselves). `tombstoned`:
     withdrawn by one who did not know of a revision. `path`: named differently at the same time, or
-    named as a page that came before it; the files say which name holds now.
+    named as a page that came before it; the files say which name holds now. `erased`: erased by one
+    who did not know of a revision, which went with it; only the pull that took it away says so.
     """
 
     page_id: PageId

@@ -27,7 +27,7 @@ def follow(
     """Erase here what the history that was just fetched says is erased, and rewrite that history
     as well where it still holds what is erased here; the commit to unite with. Only under the
     writer's lock."""
-    told = list(_receipts_in(shop, ours, theirs))
+    told = list(receipts_between(shop, ours, theirs))
     news = {receipt.page: receipt.namespace for receipt in told}
     here = {page: ns for page, ns in erased_pages_of(shop) if page not in news}
     pages = {
@@ -98,8 +98,8 @@ def _events(
         yield placed.line.revision_id, placed.line.revision.page
 
 
-def _receipts_in(shop: Workshop, ours: CommitId, theirs: CommitId) -> Iterator[Receipt]:
-    """The receipts that their history has and this clone has not."""
+def receipts_between(shop: Workshop, ours: CommitId, theirs: CommitId) -> Iterator[Receipt]:
+    """The receipts that `theirs` has and this clone, which stands at `ours`, has not."""
     changes = shop.git.diff_tree(ours, theirs)
     for receipt in _all_receipts(shop, theirs, changes):
         if not shop.objects.is_erased(receipt.namespace, receipt.page):

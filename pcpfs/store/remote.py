@@ -6,6 +6,7 @@ pull that is cut short leaves a merge that waits, and the next command concludes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pcpfs.errors import Conflict, NotFound, PcpfsError, Unavailable
@@ -14,9 +15,10 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
 from pcpfs.store import layout
 from pcpfs.store.authority import Authority
+from pcpfs.store.catalog import decode_list
 from pcpfs.store.config import Config
-from pcpfs.store.conflicts import ConflictView, conflicts
-from pcpfs.store.following import follow, replaced, without_erased
+from pcpfs.store.conflicts import ERASED, ConflictView, conflicts
+from pcpfs.store.following import follow, receipts_between, replaced, without_erased
 from pcpfs.store.judging import text_at
 from pcpfs.store.kinds import Kind, is_record, kind_of
 from pcpfs.store.merging import PULL, Waits
@@ -31,7 +33,9 @@ _NAMED = 10
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """What a pull did: `outcome` is `current`, `forward` or `merged`. `changes` counts those that
-    are new here, `left` are files of `tree/` with edits that `sync` has not taken in yet."""
+    are new here, `left` are files of `tree/` with edits that `sync` has not taken in yet. Of kind
+    `erased` are pages that were revised here and have gone with this pull: nothing keeps them, so
+    this is the only answer that tells of them."""
 
     remote: str
     branch: str
@@ -72,9 +76,11 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
         ours = _head(git)
         _refuse_another_store(store, remote, theirs)
         outcome, changes = "current", 0
+        lost: tuple[ConflictView, ...] = ()
         if not git.is_ancestor(theirs, ours):
             _refuse_rewritten(store, remote, ours, theirs)
             _refuse_clashes(git, ours, theirs)
+            lost = tuple(_revised_and_erased(store, ours, theirs))
             theirs = follow(
                 store.workshop, store.renew_caches, ours, theirs,
                 at=transaction.at, actor=str(actor),
@@ -88,7 +94,7 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
     store.refresh()
     found, left = conflicts(store.catalog), store.edits()
     name, branch = remote.name, remote.branch
-    return Pulled(name, branch, outcome, ours, _head(git), changes, left, found)
+    return Pulled(name, branch, outcome, ours, _head(git), changes, left, (*lost, *found))
 
 
 def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
@@ -136,6 +142,18 @@ def _unite(store: Store, at: Instant, remote: Remote, theirs: CommitId) -> None:
     except Waits as error:
         store.git.forget_merge()
         raise Conflict(error.message) from error
+
+
+def _revised_and_erased(store: Store, ours: CommitId, theirs: CommitId) -> Iterator[ConflictView]:
+    """The pages that they erased, not knowing of all the revisions that are here."""
+    for receipt in receipts_between(store.workshop, ours, theirs):
+        row = store.catalog.page(receipt.page)
+        ((count,),) = store.catalog.query(
+            "SELECT count(*) FROM revision WHERE page_id = ?", (receipt.page,)
+        )
+        if row is not None and count > receipt.revisions:
+            heads = tuple(decode_list(row.heads))
+            yield ConflictView(receipt.page, row.path, ERASED, heads, row.title)
 
 
 def _new_changes(git: Git, ours: CommitId, theirs: CommitId) -> int:

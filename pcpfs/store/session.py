@@ -122,6 +122,22 @@ class Session:
         """Make an archived or tombstoned page active again."""
         return self._writes.lifecycle(page, "active", "restore", why)
 
+    def move(
+        self,
+        page: str,
+        scope: str,
+        why: str = "moved",
+        *,
+        path: str | None = None,
+        allow_secret: bool = False,
+    ) -> Written:
+        """The same page in another scope: a new one there supersedes this one, which is tombstoned
+        with this reason. Relations into the page stay as they are."""
+        from pcpfs.store.moving import Moving  # noqa: PLC0415 (see the top)
+
+        moving = Moving(self.store, self.authority)
+        return moving.move(page, scope, why, path=path, allow_secret=allow_secret)
+
     def close_at(self, page: str, at: Instant, why: str) -> Written:
         """Say that what a page says holds no longer, from an instant on: it leaves ordinary search
         if that lies behind, and stays readable (PCP-T1)."""

@@ -92,7 +92,7 @@ class Writes:
         with self._store.writing("revise", self._actor) as transaction:
             row = self._page(given)
             self._authority.require(drafting.needed(draft), row.scope)
-            _refuse_event(row)
+            refuse_event(row)
             return self._revise(transaction, row, draft, self._parents(row, expect, branch))
 
     def resolve(self, given: str, draft: Draft) -> Written:
@@ -102,7 +102,7 @@ class Writes:
         with self._store.writing("resolve", self._actor) as transaction:
             row = self._page(given)
             self._authority.require(drafting.needed(draft), row.scope)
-            _refuse_event(row)
+            refuse_event(row)
             heads = sorted(self._heads(row), key=lambda head: head != row.revision_id)
             is_agreed = len(heads) == 1 and row.disputes == "[]"
             payload = drafting.payload_of(draft)
@@ -401,8 +401,9 @@ def one_line(text: str, most: int = 72) -> str:
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
-def _refuse_event(row: PageRow) -> None:
-    """PCP-P4: what happened is not overwritten; only of two events under one key one is chosen."""
+def refuse_event(row: PageRow) -> None:
+    """UsageError for an event. PCP-P4: what happened is not overwritten; only of two events under
+    one key one is chosen."""
     if row.is_event and len(decode_list(row.heads)) == 1:
         raise UsageError(
             f"{row.title} is an event and stays as it happened; write a page that is derived from "

@@ -71,6 +71,7 @@ def about(given: str) -> Iterator[Question]:
     yield "archive", lambda s: s.archive(given, "over")
     yield "restore", lambda s: s.restore(given, "again")
     yield "link", lambda s: s.link(given, "supports", given)
+    yield "move", lambda s: s.move(given, OPEN)
     yield "write that cites", lambda s: s.write(OPEN, draft("x\n", cites=(given,)))
     yield "undo", lambda s: undo(s.store, BEN, given)
 
