@@ -1,7 +1,8 @@
 """Taking in what importers found: pages under lasting keys, their links, events.
 
 A second time changes nothing. What changed outside goes on from what was imported last: if nobody
-revised the page here that is its head, else there are two heads, which the report names.
+revised the page here that is its head, else there are two heads, which the report names. What was
+erased here is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pcpfs.store.search_request import NOW
 from pcpfs.store.session import Session
 
 _BATCH = 1000
+_ERASED = "erased here, and not taken in again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,15 @@ class _Taking:
 
     def _events(self, found: FoundEvents) -> None:
         scope = self.scope or found.scope
-        self.scopes.add(str(Namespace.given(scope)))
-        for start in range(0, len(found.drafts), _BATCH):
+        namespace = Namespace.given(scope)
+        self.scopes.add(str(namespace))
+        drafts = [d for d in found.drafts if not (d.key and self._was_erased(namespace, d.key))]
+        if len(drafts) < len(found.drafts):
+            count = len(found.drafts) - len(drafts)
+            self.unread.append(Unread(found.scope, f"{count} of its messages: {_ERASED}"))
+        for start in range(0, len(drafts), _BATCH):
             try:
-                done = self.session.ingest(scope, found.drafts[start : start + _BATCH])
+                done = self.session.ingest(scope, drafts[start : start + _BATCH])
             except PcpfsError as error:
                 self.unread.append(Unread(found.scope, error.message))
                 return
@@ -78,7 +85,11 @@ class _Taking:
     def _page(self, found: FoundPage) -> None:
         if self.scope is None:
             raise UsageError("say where these pages go: --scope SCOPE")
-        page = PageId.keyed(Namespace.given(self.scope), f"import:{found.key}", erased=0)
+        namespace, key = Namespace.given(self.scope), f"import:{found.key}"
+        page = PageId.keyed(namespace, key, erased=0)
+        if self._was_erased(namespace, key):
+            self.unread.append(Unread(found.path, _ERASED))
+            return
         try:
             self._put(page, found, self.scope)
         except PcpfsError as error:
@@ -88,6 +99,10 @@ class _Taking:
         self.pages[page] = found
         for name in found.names:
             self.names.setdefault(name.casefold(), set()).add(page)
+
+    def _was_erased(self, namespace: Namespace, key: str) -> bool:
+        page = PageId.keyed(namespace, key, erased=0)
+        return self.session.store.objects.is_erased(namespace, page)
 
     def _put(self, page: PageId, found: FoundPage, scope: str) -> None:
         session, draft = self.session, replace(found.draft, allow_secret=self.allow_secret)

@@ -113,3 +113,44 @@ def test_a_payload_elsewhere(shore: Terminal, tmp_path: Path) -> None:
     assert shore.run(*put, file.as_uri(), "x.md").code == 2
     assert shore.run("write", "--scope", "project:a", "--size", "3").code == 2
     assert shore.run("write", "--scope", "project:a").code == 2
+
+
+def test_an_event_answers_the_five_questions_too(shore: Terminal) -> None:
+    """PCP-S6"""
+    given = ("--authority", "tool", "--instruction-policy", "never")
+    words = ("event", "--scope", "conversation:c", *given, "--json", "-")
+    page = shore.run(*words, stdin=b"ferry late\n").json["page_id"]
+    found = shore.run("search", "ferry", "--authority", "tool", "--json").json["results"]
+    assert [hit["page_id"] for hit in found] == [page]
+    assert shore.run("search", "ferry", "--authority", "owner", "--json").json["results"] == []
+
+
+def test_a_page_is_moved_to_another_scope_and_back(shore: Terminal) -> None:
+    text = ("write", "--scope", "project:a", "--title", "Tides", "--json", "-")
+    page = shore.run(*text, stdin=b"tides\n").json["page_id"]
+    moved = shore.run("move", page, "--scope", "project:b", "--json").json
+    assert (moved["scope"], moved["path"]) == ("project:b", "scopes/project/b/tree/tides.md")
+    assert (
+        b"moved to scopes/project/a"
+        in shore.run("move", moved["page_id"], "--scope", "project:a").out
+    )
+    assert shore.run("move", page, "--scope", "project:b").code == 4
+    assert shore.run("undo").code == 0
+
+
+def test_status_goes_on_in_one_of_its_lists(shore: Terminal) -> None:
+    for name in "abc":
+        shore.run("write", "--scope", name, "-", stdin=b"x\n")
+    every = [scope["scope"] for scope in shore.run("scope", "list", "--json").json["scopes"]]
+    told = shore.run("status", "--limit", "2", "--json").json
+    assert (len(told["scopes"]), told["more"]["scopes"]["total"]) == (2, len(every))
+    cursor = told["more"]["scopes"]["cursor"]
+    rest = shore.run("status", "--only", "scopes", "--cursor", cursor, "--json").json
+    assert [scope["scope"] for scope in (*told["scopes"], *rest["scopes"])] == every
+    assert b"scopes: 4 in all" in shore.run("status", "--limit", "2").out
+    assert shore.run("status", "--cursor", cursor).code == 2
+    assert shore.run("status", "--only", "nothing").code == 2
+    part = shore.run("scope", "list", "--limit", "1", "--json").json
+    assert shore.run("scope", "list", "--cursor", part["cursor"], "--json").json["scopes"]
+    for name in ("conflicts", "stale"):
+        assert "cursor" not in shore.run(name, "--limit", "1", "--json").json

@@ -226,3 +226,25 @@ def test_links_out_of_the_vault_and_odd_files_are_left(
         "latin.md": "no UTF-8",
     }
     assert place.session.search("secret").results == ()
+
+
+def test_what_was_erased_here_does_not_come_back(
+    place: Workplace, vault: Path, tmp_path: Path
+) -> None:
+    """The leak is still in the vault and in the transcript; the rest is taken in as ever."""
+    pages = bring(place, vault).created
+    chat(place, tmp_path / "tides.json", MESSAGES)
+    (note,) = (row for row in place.store.catalog.pages() if row.path == "tea/Tea.md")
+    event = place.store.catalog.pages("is_event")[0]
+    for page in (note.page_id, event.page_id):
+        place.session.delete(page, "it leaked")
+    (vault / "tea/Tea.md").write_text("it leaked again\n")
+    again = bring(place, vault)
+    assert (again.created, again.revised, again.unchanged) == (0, 0, pages - 1)
+    assert [(u.path, u.reason) for u in again.unread if "erased" in u.reason] == [
+        ("tea/Tea.md", "erased here, and not taken in again")
+    ]
+    done = chat(place, tmp_path / "tides.json", MESSAGES)
+    assert done.events == 0
+    assert done.unchanged == len(MESSAGES) - 1
+    assert "1 of its messages" in done.unread[0].reason

@@ -8,7 +8,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import instant_option
+from pcpfs.cli.options import instant_option, with_epistemic
 from pcpfs.cli.payload import BYTES, media_type_for, read_payload
 from pcpfs.cli.written import written_lines
 
@@ -31,6 +31,7 @@ from pcpfs.cli.written import written_lines
 @instant_option("--at", "When it happened; else nobody says so.")
 @instant_option("--valid-from", "From when on it is true.")
 @instant_option("--valid-to", "Until when it is true.")
+@with_epistemic
 @click.argument("file", metavar="FILE|-")
 def command(
     call: Call, *, scope: str, file: str, at: Any, media_type: str | None, **given: Any
