@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from pcpfs.errors import NotPermitted
 from pcpfs.model.answers import RelationView, Written
 from pcpfs.model.changes import Relation
 from pcpfs.model.grants import READ, SHARED_PERMISSIONS
@@ -19,7 +18,6 @@ from pcpfs.model.pages import Principal
 from pcpfs.model.requests import Draft
 from pcpfs_conformance.memory_pages import Archive, Page, are_equal
 from pcpfs_conformance.memory_store import MemorySession
-from pcpfs_conformance.stores import OWNER
 
 Result = TypeVar("Result")
 
@@ -57,11 +55,9 @@ class ModelSession(MemorySession):
             self.kept.keys[written.page_id] = scope, key
         return written
 
-    def delete(self, page: str) -> None:
+    def delete(self, page: str, why: str) -> None:
         found, _ = self._named(page, READ)
-        if self.principal != OWNER:
-            raise NotPermitted(f"{self.principal} may not delete")
-        del self.kept.pages[found.page_id]
+        super().delete(page, why)
         self.kept.erased.add(found.page_id)
         if found.page_id in self.kept.keys:
             self.kept.keys_erased[self.kept.keys[found.page_id]] += 1

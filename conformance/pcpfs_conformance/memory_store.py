@@ -27,7 +27,7 @@ from pcpfs.model.changes import Relation
 from pcpfs.model.ids import CloneId, PageId, RelationId, RevisionId, derived
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
-from pcpfs.model.pages import Facets, Occurrence, Principal, ProvenanceEvent, Revision
+from pcpfs.model.pages import ActorType, Facets, Occurrence, Principal, ProvenanceEvent, Revision
 from pcpfs.model.requests import MOST_RESULTS, PROJECTIONS, Draft, EventDraft, Filters
 from pcpfs_conformance.memory_pages import (
     Archive,
@@ -151,6 +151,11 @@ class MemorySession:
 
     def restore(self, page: str, why: str) -> Written:
         return self._set(page, "active")
+
+    def delete(self, page: str, why: str) -> None:
+        if self.principal.actor_type is ActorType.MODEL:
+            raise NotPermitted("a model may not delete, it may recommend it")
+        del self.kept.pages[self._named(page, "delete")[0].page_id]
 
     def close_at(self, page: str, at: Instant, why: str) -> Written:
         """Only for what lies behind: then it is over at once."""

@@ -22,7 +22,7 @@ from pcpfs.model.pages import EPISTEMIC, Principal
 from pcpfs.model.requests import Draft, EventDraft
 from pcpfs_conformance.memory_pages import Page
 from pcpfs_conformance.memory_store import Bundle, MemorySession
-from pcpfs_conformance.stores import NOW
+from pcpfs_conformance.stores import NOW, OWNER
 
 SUGGESTED = (
     *("contains", "derived_from", "depends_on", "defines", "uses", "supports"),
@@ -284,6 +284,13 @@ class TakesEventsTwice(Mutant):
 
     def ingest(self, scope: str, drafts: Sequence[EventDraft]) -> Sequence[Written]:
         return super().ingest(scope, [replace(draft, key=None) for draft in drafts])
+
+
+class ErasesForAnybody(Mutant):
+    breaks = "DeletePage"
+
+    def delete(self, page: str, why: str) -> None:
+        MemorySession(self.kept, OWNER).delete(page, why)
 
 
 MUTANTS: tuple[type[Mutant], ...] = tuple(Mutant.__subclasses__())

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from pcpfs.errors import Conflict, KeyReused, PcpfsError
+from pcpfs.errors import Conflict, KeyReused, NotFound, NotPermitted, PcpfsError
 from pcpfs.model.answers import LogEntry, Manifest, Pins, RelationView, SearchAnswer, Written
 from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
@@ -48,6 +48,7 @@ class PcpSession(Protocol):
     def archive(self, page: str, why: str) -> Written: ...
     def restore(self, page: str, why: str) -> Written: ...
     def suppress(self, task: str, pages: Sequence[str], why: str) -> object: ...
+    def delete(self, page: str, why: str) -> object: ...
     def manifest(self, given: str, pins: Pins = NOW) -> Manifest: ...
     def payload(self, given: str, pins: Pins = NOW) -> bytes: ...
     def facets(self, given: str, pins: Pins = NOW) -> Facets: ...
@@ -96,7 +97,7 @@ RULES = (
     *("PCP-T1", "PCP-T2", "PCP-T3", "PCP-T4"),
     *("PCP-S1", "PCP-S2", "PCP-S3", "PCP-S4", "PCP-S5", "PCP-S6"),
     *("PCP-U1", "PCP-A1", "PCP-B1"),
-    *("DescribeCapabilities", "WritePage", "IngestEvent"),
+    *("DescribeCapabilities", "WritePage", "IngestEvent", "DeletePage"),
 )
 """The rules that a store can be held to, in the order of a report: one test each."""
 
@@ -430,3 +431,15 @@ class StoreContract:
         again = backend.open(OWNER).ingest("conversation:c", drafts)
         assert [w.page_id for w in again] == [w.page_id for w in first]
         assert found(session.search("tide")) == {w.page_id for w in first}
+
+    @rule("DeletePage")
+    def test_a_user_erases_a_page_and_a_model_does_not(self, backend: StoreBackend) -> None:
+        session = backend.open(OWNER)
+        page = session.write(A, text("tide")).page_id
+        backend.grant(A, MODEL, ["list", "read", "write", "tombstone"])
+        with refused(NotPermitted):
+            backend.open(MODEL).delete(page, "wrong")
+        assert session.payload(page) == b"tide"
+        session.delete(page, "wrong")
+        with refused(NotFound):
+            session.payload(page)

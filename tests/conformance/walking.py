@@ -277,7 +277,7 @@ class Walk:
         ours, theirs = self.page()
         gone = set(self.model.page(theirs).revisions)
         assert answer(lambda: self.place.session.delete(ours, "it leaked")) is not None
-        self.model.delete(theirs)
+        self.model.delete(theirs, "it leaked")
         del self.pages[ours]
         self.revisions = {o: t for o, t in self.revisions.items() if t not in gone}
         assert answer(lambda: self.place.session.manifest(ours)) == "not_found"
