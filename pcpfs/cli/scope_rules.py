@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def rules_lines(rules: ScopeRules) -> Iterator[str]:
     """`project:tides (private)`, then a line for each principal."""
     yield f"{styled(safe(rules.scope), 'bold')} ({rules.visibility})  {safe(rules.title)}"
+    if rules.description:
+        yield f"  {safe(rules.description)}"
     rows = [(f"  {safe(rules.owner)}", "everything: owns this store")]
     rows += [(f"  {safe(each.principal)}", " ".join(each.permissions)) for each in rules.grants]
     yield from columns(rows, (None, "dim"))

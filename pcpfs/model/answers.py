@@ -363,6 +363,7 @@ class ScopeView:
     pages: int
     last_activity: Instant
     links: tuple[str, ...] = ()
+    description: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,6 +304,21 @@ class ScopeTitled:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeDescribed:
+    """What a scope is for, in words (PCP ListScopes); the latest holds, empty for none."""
+
+    type: ClassVar[str] = "described"
+    description: str
+
+    def to_json(self) -> dict[str, object]:
+        return {"description": self.description}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Self:
+        return cls(str(value["description"]))
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownEvent:
     """An event of a later format: kept as it is, skipped by the fold."""
 
@@ -329,6 +344,7 @@ KnownEvent = (
     | Unlinked
     | Noted
     | ScopeTitled
+    | ScopeDescribed
     | RootAdded
     | Walked
     | Granted
@@ -356,6 +372,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         Unlinked,
         Noted,
         ScopeTitled,
+        ScopeDescribed,
         RootAdded,
         Walked,
         Granted,

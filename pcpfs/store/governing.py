@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from pcpfs.errors import NotFound, NotPermitted, UsageError
-from pcpfs.model.changes import Event, ScopeTitled
+from pcpfs.model.changes import Event, ScopeDescribed, ScopeTitled
 from pcpfs.model.grants import (
     ADMINISTER,
     LIST,
@@ -50,6 +50,7 @@ class ScopeRules:
     visibility: str
     grants: tuple[GrantView, ...]
     links: tuple[str, ...] = ()
+    description: str | None = None
 
 
 class Governing:
@@ -91,22 +92,29 @@ class Governing:
         scope: str,
         *,
         title: str | None = None,
+        description: str | None = None,
         visibility: str | None = None,
         link: Sequence[str] = (),
         unlink: Sequence[str] = (),
     ) -> ScopeRules:
-        """Call it otherwise; let anybody read it, or nobody else; link it to scopes, which its
-        `linked` searches then cover as well, or no longer. Who may not list a scope hears that
-        there is none."""
+        """Call it otherwise; say what it is for; let anybody read it, or nobody else; link it to
+        scopes, which its `linked` searches then cover as well, or no longer. Who may not list a
+        scope hears that there is none."""
         events: list[Event] = []
         if title is not None:
             refuse_unprintable(title, "title")
             refuse_secrets_in("title", title)
             events.append(ScopeTitled(title))
+        if description is not None:
+            refuse_unprintable(description or "none", "description")
+            refuse_secrets_in("description", description)
+            events.append(ScopeDescribed(description))
         if visibility is not None:
             events.append(VisibilitySet(visibility))
         if not (events or link or unlink):
-            raise UsageError("say what to set: --title, --visibility, --link or --unlink")
+            raise UsageError(
+                "say what to set: --title, --description, --visibility, --link, --unlink"
+            )
         return self._changed(scope, "scope", chain(events, self._linking(scope, link, unlink)))
 
     def _changed(self, scope: str, operation: str, events: Iterable[Event]) -> ScopeRules:
@@ -138,7 +146,8 @@ class Governing:
         grants = tuple(_grants((str(who), str(what)) for who, what in found))
         links = links_of(self._authority.catalog).get(row.scope, ())
         owner = str(self._store.owner)
-        return ScopeRules(row.scope, row.title, owner, row.visibility, grants, links)
+        told = row.description or None
+        return ScopeRules(row.scope, row.title, owner, row.visibility, grants, links, told)
 
     def _linking(self, scope: str, link: Sequence[str], unlink: Sequence[str]) -> Iterator[Event]:
         """Links to scopes that are there and may be listed; ends of links that are there."""

@@ -53,6 +53,7 @@ def scope_rows(state: ScopeState) -> ScopeRows:
         state.incomplete,
         last,
         state.access.visibility,
+        state.description,
     )
     roots = tuple(
         RootRow(

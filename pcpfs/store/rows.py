@@ -260,6 +260,7 @@ class ScopeRow(NamedTuple):
     incomplete: int
     updated_at: int
     visibility: str
+    description: str
 
 
 class AccessRow(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pcpfs.model.changes import Change, ScopeTitled
+from pcpfs.model.changes import Change, ScopeDescribed, ScopeTitled
 from pcpfs.model.ids import ChangeId, RootId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -39,13 +39,14 @@ class ScopeState:
     walked: Mapping[RootId, Walked]
     access: Access
     accepted: tuple[Acceptance, ...] = ()
+    description: str = ""
 
 
 def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
     """The state of a scope; its title is the namespace until one is given. Where the changes are
     not all (one cannot be read), nobody but the owner has access."""
     order, incomplete = in_order(changes)
-    title = str(namespace)
+    title, description = str(namespace), ""
     roots: dict[RootId, RootAdded] = {}
     walked: dict[RootId, Walked] = {}
     accepted: list[tuple[SecretAccepted, Change]] = []
@@ -54,6 +55,8 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
         for event in body.events:
             if isinstance(event, ScopeTitled):
                 title = event.title
+            elif isinstance(event, ScopeDescribed):
+                description = event.description
             elif isinstance(event, RootAdded):
                 roots[event.root_id] = event
             elif isinstance(event, Walked):
@@ -72,4 +75,5 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
         walked,
         access(changes) if is_whole else OWNER_ONLY,
         tuple(Acceptance(e, b.at, b.actor, e.salt in refused) for e, b in accepted),
+        description,
     )

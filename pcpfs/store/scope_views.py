@@ -32,6 +32,7 @@ def scope_views(authority: Authority) -> tuple[ScopeView, ...]:
             pages=pages.get(row.scope, (0, 0))[0],
             last_activity=Instant(max(row.updated_at, pages.get(row.scope, (0, 0))[1])),
             links=linked.get(row.scope, ()),
+            description=row.description or None,
         )
         for row in rows
     )

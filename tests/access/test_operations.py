@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.errors import NotFound, NotPermitted, UsageError
+from pcpfs.errors import NotFound, NotPermitted, SecretFound, UsageError
 from pcpfs.model.grants import LOCAL_MODEL, PERMISSIONS
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft
@@ -16,6 +16,7 @@ from pcpfs.store.exchange import export
 from pcpfs.store.remote import pull, push
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
+from tests.secrets.test_writing import TOKEN
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft, paths_of, recorded
 
 BEN = Principal("user:ben")
@@ -258,3 +259,20 @@ def test_grants_are_changes_of_the_scope_and_survive_a_rebuild(place: Workplace)
         ("model:local", ("list", "read", "write", "link")),
         ("user:ben", ("list", "read", "write")),
     ]
+
+
+def test_a_scope_says_what_it_is_for(place: Workplace) -> None:
+    """PCP ListScopes: id, display name, description."""
+    place.write("one\n")
+    assert place.session.scopes()[0].description is None
+    place.session.governing.set(SCOPE, title="Tides", description="What the harbour needs")
+    place.store.reindex()
+    (view,) = place.session.list_scopes().items
+    assert (view.title, view.description) == ("Tides", "What the harbour needs")
+    assert place.session.governing.rules(SCOPE).description == view.description
+    with pytest.raises(SecretFound, match="in the description"):
+        place.session.governing.set(SCOPE, description=TOKEN)
+    with pytest.raises(UsageError):
+        place.session.governing.set(SCOPE, description="a\nb")
+    place.session.governing.set(SCOPE, description="")
+    assert place.session.scopes()[0].description is None

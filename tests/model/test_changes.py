@@ -21,6 +21,7 @@ from pcpfs.model.changes import (
     Relation,
     Retracted,
     RevisionWritten,
+    ScopeDescribed,
     ScopeTitled,
     UnknownEvent,
     Unlinked,
@@ -122,6 +123,7 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         f'{{"relation_id":"rel_{"0" * 26}","type":"unlinked"}}',
     ),
     "noted": (Noted({"opened": ["f"]}), '{"note":{"opened":["f"]},"type":"noted"}'),
+    "described": (ScopeDescribed("é"), '{"description":"é","type":"described"}'),
     "titled": (ScopeTitled("Formal Math"), '{"title":"Formal Math","type":"titled"}'),
     "root": (
         RootAdded(ROOT, "app", "git", CLONE, "ff00", ("*.py",), 5),

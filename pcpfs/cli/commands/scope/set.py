@@ -19,6 +19,7 @@ from pcpfs.cli.scope_rules import rules_lines
     ],
 )
 @click.option("--title", metavar="T", help="What people call it.")
+@click.option("--description", metavar="TEXT", help="What it is for; empty for nothing.")
 @click.option(
     "--visibility",
     type=click.Choice(["private", "shared"]),
@@ -39,6 +40,7 @@ def command(
     scope: str,
     *,
     title: str | None,
+    description: str | None,
     visibility: str | None,
     link: tuple[str, ...],
     unlink: tuple[str, ...],
@@ -48,6 +50,11 @@ def command(
     A link lets nobody read more than they may; it says where else to look.
     """
     rules = call.session.governing.set(
-        scope, title=title, visibility=visibility, link=link, unlink=unlink
+        scope,
+        title=title,
+        description=description,
+        visibility=visibility,
+        link=link,
+        unlink=unlink,
     )
     call.answer(rules, rules_lines(rules))
