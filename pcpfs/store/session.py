@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pcpfs.model.answers import Pins, RelationView, ScopeView, Written
 from pcpfs.model.grants import WRITE
-from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import DEFAULT_BYTES, Draft, EventDraft, Filters
@@ -154,8 +153,8 @@ class Session:
 
     def suppressed(self, task: str) -> tuple[Suppression, ...]:
         """What a task does not want to see."""
-        visible = (s for s in self._suppressions().of(task) if self._is_known(s.page_id))
-        return tuple(visible)
+        seen = self.reader(NOW).catalog
+        return tuple(one for one in self._suppressions().of(task) if seen.page(one.page_id))
 
     def delete(
         self,
@@ -413,9 +412,6 @@ class Session:
 
     def _suppressions(self) -> Suppressions:
         return Suppressions(self.store.local, self.store.clock.now())
-
-    def _is_known(self, page: PageId) -> bool:
-        return self.reader(NOW).catalog.page(page) is not None
 
     def reader(self, pins: Pins) -> Reader:
         """Reads under these pins; sees everything that was acknowledged before this call."""
