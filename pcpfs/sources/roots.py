@@ -80,6 +80,11 @@ class Roots:
             if RootId(row.root_id) in bound
         )
 
+    def without_erased(self, root: Root) -> Root:
+        """A root as it is to be scanned now: a watcher may know it from before an erasure."""
+        exclusions = self._erased(root.namespace, root.root_id)
+        return replace(root, options=replace(root.options, exclusions=exclusions))
+
     def unbound(self) -> tuple[RootRow, ...]:
         """Roots that lie nowhere on this machine, as far as this clone knows."""
         bound = self._store.local.roots()

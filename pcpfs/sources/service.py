@@ -182,6 +182,7 @@ class Sources:
         paths: Iterable[str] | None,
         progress: Progress | None,
     ) -> Done:
+        root = self.roots.without_erased(root)
         cache = self.roots.cache(root)
         started = self.store.clock.now()
         found = (

@@ -50,11 +50,14 @@ def prove(root: Path, git: Git, traces: Traces) -> Proof:
     search = _Search(root, traces.needles)
     search.files([root, *_elsewhere(root, git)])
     search.objects(git)
-    unproven = [f"the title {title!r} is too short to search for" for title in traces.too_short]
+    unproven = [
+        f"{title!r} is too short to search for but where titles are kept"
+        for title in traces.too_short
+    ]
     unproven += [f"objects borrowed from {place}" for place in borrowed_from(git)]
     unproven += [f"{name[:12]}… is named by a page that stays" for name in traces.named]
     if not traces.pieces:
-        unproven.append("all that the content says is also said by pages that stay")
+        unproven.append("the content is too short, or pages that stay say all of it")
     found = tuple(sorted(set(search.found), key=lambda trace: (trace.place, trace.what)))
     return Proof(
         ok=not found,

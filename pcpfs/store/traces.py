@@ -22,6 +22,7 @@ _TRAILER = re.compile(rb"^Pcpfs-Page: (pg_[0-9a-z]{26})[ \t]*$", re.MULTILINE)
 _OPERATION = re.compile(rb"^Pcpfs-Operation: [^\n]*$", re.MULTILINE)
 _GONE = b"[erased]"
 _SHORTEST = 4
+_PLACES = (b'"title":"%b"', b'"path":"%b"', b"write: %b\n", b"revise: %b\n")
 
 PIECE, TITLE = "a piece of the content", "a title or a name"
 DIGEST, REVISION = "a digest", "the id of a revision"
@@ -106,9 +107,7 @@ class Traces:
         for piece in self.pieces:
             found.update(dict.fromkeys(_written(piece), PIECE))
         for title in self.titles:
-            if len(title.encode("utf-8", "surrogateescape")) >= _SHORTEST:
-                raw = title.encode("utf-8", "surrogateescape")
-                found.update(dict.fromkeys(_written(raw), TITLE))
+            found.update(dict.fromkeys(_titled(title), TITLE))
         for digest in {d.hex for d in self.digests}.difference(self.named):
             found[digest.encode()] = DIGEST
             found[bytes.fromhex(digest)] = DIGEST
@@ -121,7 +120,7 @@ class Traces:
 
     @cached_property
     def too_short(self) -> tuple[str, ...]:
-        """Titles that occur everywhere: nothing would follow from finding them."""
+        """Titles that occur everywhere: they are searched for only where titles are kept."""
         return tuple(t for t in self.titles if len(t.encode("utf-8", "replace")) < _SHORTEST)
 
     def names_it(self, content: bytes) -> bool:
@@ -157,12 +156,18 @@ class Traces:
             self,
             pieces=tuple(p for p in self.pieces if others.isdisjoint(_written(p))),
             named=tuple(sorted(name for name in ids if name.encode() in others)),
-            titles=tuple(
-                t
-                for t in self.titles
-                if others.isdisjoint(_written(t.encode("utf-8", "surrogateescape")))
-            ),
+            titles=tuple(t for t in self.titles if others.isdisjoint(_titled(t))),
         )
+
+
+def _titled(title: str) -> Iterator[bytes]:
+    """A title or name as it is searched for: a short one as records and messages have it."""
+    raw = title.encode("utf-8", "surrogateescape")
+    if len(raw) >= _SHORTEST:
+        yield from _written(raw)
+        return
+    for form in _written(raw):
+        yield from (place % form for place in _PLACES)
 
 
 def _written(raw: bytes) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ from pcpfs.store.erase_job import STEPS
 from pcpfs.store.erasing import Erasure, delete
 from pcpfs.store.fsck import fsck
 from tests.erasure.hideouts import AGAIN, OTHER, SECRET, TEXT, TITLE, Hideouts, furnished, holds
+from tests.merge.clones import run
 from tests.store.workplace import ANNA, Workplace
 
 WORDS = (SECRET, TITLE, "4711-blue-heron-0815", "key.md", "1848-red-stork-1871", "put aside yest")
@@ -158,3 +159,24 @@ def test_the_proof_finds_what_hides_anywhere(
     found = erased(scene)
     assert found.proof is not None
     assert not found.proof.ok, where
+
+
+def test_a_title_of_two_letters_is_found_where_titles_are_kept(place: Workplace) -> None:
+    page = place.write("# It\nnothing much is said here\n", title="QZ").page_id
+    place.write("the letters QZ are fine in a text\n", title="Other")
+    run(place.path, "commit", "-q", "--allow-empty", "-m", "write: QZ")
+    found = delete(place.store, ANNA, page, "it was not ours to keep", proven=True)
+    assert found.proof is not None
+    assert found.proof.ok, found.proof.traces
+    assert any("'QZ'" in said for said in found.proof.unproven)
+    assert holds(place.path, '"title":"QZ"', "write: QZ") == []
+
+
+def test_a_short_title_that_another_page_has_too_is_no_trace(place: Workplace) -> None:
+    page = place.write("# It\nnothing much is said here\n", title="QZ").page_id
+    kept = place.write("something else is said here\n", title="QZ", path="kept.md").page_id
+    found = delete(place.store, ANNA, page, "it was not ours to keep", proven=True)
+    assert found.proof is not None
+    assert found.proof.ok, found.proof.traces
+    assert place.session.manifest(kept).title == "QZ"
+    assert "write: QZ" in run(place.path, "log", "--format=%s")

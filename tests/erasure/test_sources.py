@@ -134,3 +134,19 @@ def test_a_copy_and_what_was_changed_on_the_way_are_other_files(
     (app / "keys.py").rename(app / "changed.py")
     (app / "changed.py").write_text("KEY = None\n")
     assert synced(place) == ["changed.py", "copy.py", "tides.py"]
+
+
+def test_a_watcher_that_was_there_before_leaves_it_alone(place: Workplace, app: Path) -> None:
+    with Sources(place.store, ANNA) as sources:
+        sources.add(Wanted(app, Namespace("project:app")))
+        (root,) = sources.roots.all()
+        (row,) = place.store.catalog.pages("path = 'keys.py'")
+        delete(place.store, ANNA, row.page_id, WHY)
+        for path in ("keys.py", "plain.py"):
+            (app / "keys.py").rename(app / path)
+            sources.look(root, ["keys.py", "plain.py"])
+            (app / path).write_text("KEY = 'another-key-of-the-harbour-altogether'\n")
+            sources.look(root, [path])
+    assert [row.path for row in place.store.catalog.pages("is_source")] == ["tides.py"]
+    assert holds(place.path, "deadbeef-is-the-key", "another-key-of-the-harbour") == []
+    assert fsck(place.store).problems == ()
