@@ -23,6 +23,7 @@ from pcpfs.model.changes import (
     RevisionWritten,
     ScopeDescribed,
     ScopeTitled,
+    Thinned,
     UnknownEvent,
     Unlinked,
 )
@@ -105,6 +106,10 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         f'{{"all_branches":false,"branch":"refs/heads/main","cut":"since",'
         f'"root_id":"root_{"0" * 26}","since":"2026-03-01T12:00:00.5Z","start":"{"cd" * 20}",'
         f'"start_at":"2026-03-01T12:00:00.5Z","tip":"{"ab" * 20}","type":"walked"}}',
+    ),
+    "thinned": (
+        Thinned((REVISION,)),
+        f'{{"revisions":["{REVISION}"],"type":"thinned"}}',
     ),
     "lifecycle": (
         LifecycleSet("tombstoned", "é"),
