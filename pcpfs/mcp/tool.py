@@ -63,7 +63,10 @@ def _next(room: Room, error: PcpfsError) -> str:
     if isinstance(error, NotPermitted) and "scope" in error.fields:
         writable = [s.scope for s in room.session.scopes() if WRITE in s.permissions]
         if writable and error.fields.get("permission") == WRITE:
-            return f"You may write in {', '.join(writable[:8])}. Nothing was written."
+            return (
+                f"You may write in {', '.join(writable[:8])}. A new scope or thread begins with a "
+                "write of its owner: ask the user for one."
+            )
     return NEXT.get(error.code, "")
 
 
@@ -75,7 +78,7 @@ NEXT: Mapping[str, str] = {
     "not_permitted": "Nothing was done; the user can ask the owner of the store.",
     "secret_found": "Take it out of the text and call again. Nothing was written.",
     "busy": "Nothing was written; call again in some seconds.",
-    "unavailable": "Call again in some seconds.",
+    "unavailable": "If nothing else is said, call again in some seconds.",
     "read_only": "Nothing was written, and nothing can be.",
     "storage_full": "Nothing was written; tell the user that the disk is full.",
     "corrupt": "Tell the user to run `pcpfs fsck`.",
