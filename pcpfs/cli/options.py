@@ -160,6 +160,25 @@ def with_filters(function: Function) -> Function:
     return folded  # fmt: skip
 
 
+def with_history(function: Function) -> Function:
+    """`--history` and `--since`, given as `history`; None without them."""
+
+    @click.option(
+        "--history", is_flag=True, help="Record the git history of the branch that is checked out."
+    )
+    @instant_option("--since", "With --history: only what held then or later.")
+    @functools.wraps(function)
+    def folded(*args: Any, history: bool, since: Instant | None, **others: Any) -> Any:
+        from pcpfs.errors import UsageError  # noqa: PLC0415 (help needs no store)
+        from pcpfs.sources.roots import HistoryWish  # noqa: PLC0415
+
+        if since is not None and not history:
+            raise UsageError("--since says how far back --history goes; give both")
+        return function(*args, history=HistoryWish(since) if history else None, **others)
+
+    return folded
+
+
 def with_removals(function: Function) -> Function:
     """`--accept-removals`, given as `accept_removals`."""
     return click.option(

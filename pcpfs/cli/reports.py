@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import RootReport, Skipped
+    from pcpfs.model.answers import HistoryReport, RootReport, Skipped
     from pcpfs.sources.service import SyncReport, UnboundRoot
     from pcpfs.store.take_edits import TreeChange, TreeReport
 
@@ -69,10 +69,23 @@ def _root_lines(root: RootReport) -> Iterator[str]:
     files, symbols = plural(root.files, "file"), plural(root.symbols, "symbol")
     yield f"{styled(safe(root.root), 'bold')} in {safe(root.scope)}: {files}, {symbols}{state}"
     yield f"  {_changes(root)}"
+    if root.history is not None:
+        yield f"  {safe(_history(root.history))}"
     if root.skipped:
         reasons = Counter(skipped.reason for skipped in root.skipped).most_common()
         told = ", ".join(f"{count} {reason}" for reason, count in reasons)
         yield f"  left out: {safe(told)}; 'pcpfs status' lists them"
+
+
+def _history(history: HistoryReport) -> str:
+    """How far the history is recorded, and what of it is new."""
+    name = (history.branch or "a detached HEAD").removeprefix("refs/heads/")
+    walked = plural(history.commits, "commit")
+    seen = plural(history.observed, "observation")
+    lost = f", {plural(history.retracted, 'commit')} retracted" if history.retracted else ""
+    why = {"shallow": "; the repository is shallow and knows nothing before", "since": " (--since)"}
+    begins = f"from {history.start_at} on{why.get(history.cut or '', '')}"
+    return f"history of {name}: {walked}, {seen}{lost}; {begins}"
 
 
 def skipped_line(skipped: Skipped) -> str:

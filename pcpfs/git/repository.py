@@ -64,6 +64,35 @@ class Repository:
         wanted = r"^(extensions\.partialclone|remote\..*\.promisor)$"
         return self._process().attempt("config", "--local", "--get-regexp", wanted)[0] == 0
 
+    def shallow_commits(self) -> frozenset[str]:
+        """The commits at which history is cut off: their parents are not at hand."""
+        try:
+            return frozenset((self.common_dir / "shallow").read_text("ascii").split())
+        except FileNotFoundError:
+            return frozenset()
+
+    def rebased_branch(self) -> str | None:
+        """The ref of the branch that a rebase under way will move when it is done."""
+        for folder in ("rebase-merge", "rebase-apply"):
+            try:
+                name = (self.git_dir / folder / "head-name").read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            ref = os.fsdecode(name.strip())
+            return ref if ref.startswith("refs/heads/") else None
+        return None
+
+    def head_ref(self) -> str | None:
+        """The ref of the current branch; None if HEAD is detached."""
+        return self._head().ref
+
+    def commit_of(self, ref: str) -> CommitId | None:
+        """The commit that a ref names; None if there is no such ref."""
+        code, out, _ = self._process().attempt(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
+        )
+        return CommitId(out.decode().strip()) if code == 0 and out.strip() else None
+
     def first_commit(self) -> CommitId | None:
         """The oldest commit on the first-parent line of HEAD: the fingerprint of a project, equal
         in all of its clones. None if there is none, or the history is cut off."""

@@ -217,6 +217,22 @@ class SearchAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryReport:
+    """What was recorded of a source's git history: `commits` were walked now. Nothing is known of
+    what lies before `start`; `cut` tells why, if the history does not begin there."""
+
+    branch: str | None
+    tip: str
+    commits: int
+    start: str
+    start_at: Instant | None
+    cut: str | None
+    observed: int
+    closed: int
+    retracted: int
+
+
+@dataclass(frozen=True, slots=True)
 class RootReport:
     """What `add` and `sync` did to one root."""
 
@@ -233,6 +249,7 @@ class RootReport:
     renamed: int
     skipped: tuple[Skipped, ...]
     state: str = "ok"
+    history: HistoryReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,32 +57,33 @@ class RootAdded:
 class Walked:
     """The git history of a root is recorded. The latest event of a root_id holds.
 
-    All that the commits on the first-parent line from `start` to `tip` say is in the pages; both
-    are None while the first walk is not finished. `branch` is the ref that is followed (None: HEAD
-    was detached), `since` and `all_branches` what was asked for. `cut` tells why nothing is known
-    of what lies before `start`: `shallow`, `since`, or empty where the history begins there.
+    All that the commits on the first-parent line from `start` to `tip` say is in the pages; `tip`
+    is None while a walk is not finished. `tip_at` and `start_at` are since when they hold. `branch`
+    is the ref that is followed (None: HEAD was detached), `since` what was asked for. `cut` tells
+    why nothing is known of what lies before `start`: `shallow`, `since`, or empty where the history
+    begins there.
     """
 
     type: ClassVar[str] = "walked"
     root_id: RootId
     branch: str | None = None
     tip: str | None = None
+    tip_at: Instant | None = None
     start: str | None = None
     start_at: Instant | None = None
     cut: str = ""
     since: Instant | None = None
-    all_branches: bool = False
 
     def to_json(self) -> dict[str, object]:
         members = {
             "root_id": self.root_id,
             "branch": self.branch,
             "tip": self.tip,
+            "tip_at": None if self.tip_at is None else str(self.tip_at),
             "start": self.start,
             "start_at": None if self.start_at is None else str(self.start_at),
             "cut": self.cut,
             "since": None if self.since is None else str(self.since),
-            "all_branches": self.all_branches,
         }
         return {name: value for name, value in members.items() if value is not None}
 
@@ -92,9 +93,9 @@ class Walked:
             RootId(value["root_id"]),
             value.get("branch"),
             value.get("tip"),
+            Instant.parse(value["tip_at"]) if "tip_at" in value else None,
             value.get("start"),
             Instant.parse(value["start_at"]) if "start_at" in value else None,
             value["cut"],
             Instant.parse(value["since"]) if "since" in value else None,
-            value["all_branches"],
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from pcpfs.model.changes import Closed, Event, Linked, Noted, Observed, Relation
+from pcpfs.model.changes import COMMIT, FIRST, Closed, Event, Linked, Noted, Observed, Relation
 from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
 from pcpfs.model.ids import FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
@@ -83,6 +83,7 @@ class _Before:
     revision: RevisionId
     valid_from: Instant
     valid_to: Instant | None
+    basis: str | None
     recorded_at: Instant
     symbols: Mapping[FrameId, tuple[str, str]]
 
@@ -178,7 +179,7 @@ class Applier:
             )
         )
         before = None if observe.novelty is Novelty.NEW else self._before(page)
-        since, basis = _since(content.candidate, before, self.cache.last_seen(path), transaction.at)
+        since, basis = self._since(page, revision, content.candidate, before)
         if observe.moved_from is not None:
             since, basis = max(since, transaction.at), "moved"
         events: list[Event] = [Observed(revision, since, basis, extraction.adapter_tag)]
@@ -189,6 +190,37 @@ class Applier:
             events.append(self._renamed_from(revision, observe.moved_from))
         transaction.change(root.namespace, page, *events)
         self.applied.count(observe, len(opened), len(closed))
+
+    def _since(
+        self, page: PageId, revision: RevisionId, file: Candidate, before: _Before | None
+    ) -> tuple[Instant, str]:
+        """Since when these bytes are true, and how that is known; never before what was true then.
+
+        Of a page that only commits tell of, a first look is a first scan: it yields to them, unless
+        they would take it for one of theirs.
+        """
+        now, entry = self.transaction.at, self.cache.get(file.path)
+        if before is None or (
+            before.basis == COMMIT and entry is None and self._is_new(page, revision)
+        ):
+            return valid_from_of(file.stat.mtime_ns, None, now), FIRST
+        seen = self.cache.last_seen(file.path)
+        if before.basis == COMMIT:  # what was seen here may have been other bytes
+            payload = self.store.objects.revision(
+                self.root.namespace, page, before.revision
+            ).payload
+            same = entry is not None and payload is not None and entry.digest == payload.ref
+            seen = seen if same else before.valid_from
+        since = valid_from_of(
+            file.stat.mtime_ns, before.valid_to or seen or before.recorded_at, now
+        )
+        basis = "mtime" if since == Instant.of_nanoseconds(file.stat.mtime_ns) else "seen"
+        return max(since, before.valid_to or before.valid_from), basis
+
+    def _is_new(self, page: PageId, revision: RevisionId) -> bool:
+        """Whether no look ever told of a page, and no commit of this revision."""
+        query = "SELECT 1 FROM span WHERE page_id = ? AND (basis <> ? OR revision_id = ?) LIMIT 1"
+        return not self.store.catalog.query(query, (page, COMMIT, revision))
 
     def _difference(
         self, page: PageId, before: _Before | None, extraction: Extraction
@@ -225,6 +257,7 @@ class Applier:
             RevisionId(last.revision_id),
             Instant(last.valid_from),
             None if last.valid_to is None else Instant(last.valid_to),
+            last.basis,
             Instant(last.recorded_at),
             {FrameId(frame.frame_id): (frame.qualified_name, frame.digest) for frame in frames},
         )
@@ -245,18 +278,6 @@ class Applier:
                 created_at=transaction.at,
             )
         )
-
-
-def _since(
-    file: Candidate, before: _Before | None, last_seen: Instant | None, now: Instant
-) -> tuple[Instant, str]:
-    """Since when these bytes are true, and how that is known; never before what was true then."""
-    if before is None:
-        return valid_from_of(file.stat.mtime_ns, None, now), "first"
-    held = before.valid_to or last_seen or before.recorded_at
-    since = valid_from_of(file.stat.mtime_ns, held, now)
-    basis = "mtime" if since == Instant.of_nanoseconds(file.stat.mtime_ns) else "seen"
-    return max(since, before.valid_to or before.valid_from), basis
 
 
 def _batches(observations: Iterable[Observe], files: int) -> Iterator[list[Observe]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +15,9 @@ from pcpfs.git import Repository, find_repository
 from pcpfs.model.answers import Skipped
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import CloneId, PageId, RootId, base32
+from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, refuse_traversal
-from pcpfs.model.roots import RootAdded
+from pcpfs.model.roots import RootAdded, Walked
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
 from pcpfs.store.catalog import decode_list
@@ -35,6 +37,11 @@ class Root:
     path: Path
     options: ScanOptions
     is_observer: bool
+    walked: Walked | None = None
+
+    @property
+    def is_git(self) -> bool:
+        return self.kind == "git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,14 @@ DEFAULTS = ScanOptions()
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryWish:
+    """What was asked of a root's history: to record the branch that is checked out now, with what
+    held at `since` and later (None: all)."""
+
+    since: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What `add` was asked for; without a name the folder's own is taken."""
 
@@ -63,6 +78,7 @@ class Wanted:
     name: str | None = None
     options: ScanOptions = DEFAULTS
     take_over: bool = False
+    history: HistoryWish | None = None
 
 
 class Roots:
@@ -125,7 +141,8 @@ class Roots:
         self._store.local.bind_root(event.root_id, str(real))
         kind = event.kind
         options = replace(options, exclusions=self._erased(wanted.namespace, event.root_id))
-        return Root(event.root_id, wanted.namespace, event.name, kind, real, options, True)
+        walked = known.walked if known else None
+        return Root(event.root_id, wanted.namespace, event.name, kind, real, options, True, walked)
 
     def _real(self, path: Path) -> Path:
         real = Path(os.path.realpath(path))
@@ -237,6 +254,7 @@ class Roots:
                 row.max_bytes,
             ),
             CloneId(row.observer) == self._store.local.clone,
+            Walked.from_json(json.loads(row.walked)) if row.walked else None,
         )
 
 

@@ -39,6 +39,11 @@ def rules_inside(outer: Ignores, directory: str, location: str, names: Collectio
     return outer.below(directory, ours, [rules for rules in git if rules])
 
 
+def excluded_by_git(top: str) -> Ignores:
+    """The rules of a repository that no commit holds. Raises RulesUnreadable."""
+    return rules_inside(Ignores(), "", top, {GIT})
+
+
 def rules_above(root: str) -> Ignores:
     """The rules of the directories above a root, up to the top of its repository.
 

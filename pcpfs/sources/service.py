@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from pcpfs.errors import Unavailable
+from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import renames
 from pcpfs.model.answers import RootReport, Skipped
 from pcpfs.model.ids import Digest, PageId
@@ -18,12 +18,13 @@ from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
 from pcpfs.sources.apply import BATCH_BYTES, BATCH_FILES, Applied, Applier
 from pcpfs.sources.extraction_pool import ExtractionPool
+from pcpfs.sources.history import History
 from pcpfs.sources.moved_away import without_erased
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.reextract import ReextractReport, reextract
 from pcpfs.sources.registry import installed_registry
-from pcpfs.sources.roots import Root, Roots, Wanted
+from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
@@ -71,6 +72,7 @@ class Done:
     applied: Applied
     report: RootReport
     cache: StatCache | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Sources:
@@ -119,7 +121,7 @@ class Sources:
         with self.store.writing("add", self.actor) as transaction:
             transaction.ensure_scope(wanted.namespace, str(wanted.namespace))
             root = self.roots.bind(transaction, wanted)
-            done = self._look(transaction, root, None, progress)
+            done = self._bring(transaction, root, wanted.history, progress)
             report = self._finish(transaction, [done])
         self._index(progress)
         return report
@@ -131,16 +133,17 @@ class Sources:
         *,
         accept_removals: bool = False,
         allow_secrets: Sequence[str] = (),
+        history: HistoryWish | None = None,
     ) -> SyncReport:
         """Take the edits in `tree/`, and bring roots up to date with their files (none named: all);
         NotFound for no root. What holds a secret is left, but for `allow_secrets`: files of `tree/`
-        or of a source."""
+        or of a source. With `history` that of the roots is recorded, from now on by every sync."""
         self.roots.named(names)
         accept(self.store, self.actor, allow_secrets)
         taken = self.edits.take(accept_removals=accept_removals)
         with self.store.writing("sync", self.actor) as transaction:
             done = [
-                self._look(transaction, root, None, progress)
+                self._bring(transaction, root, history if names or root.is_git else None, progress)
                 if root.is_observer
                 else _unobserved(root)
                 for root in self.roots.named(names)
@@ -174,6 +177,34 @@ class Sources:
     def rest(self) -> None:
         """Nothing happens for now, says who watches."""
         self._indexer.rest()
+
+    def _bring(
+        self,
+        transaction: Transaction,
+        root: Root,
+        wish: HistoryWish | None,
+        progress: Progress | None,
+    ) -> Done:
+        """First the history, where that is recorded, then the files: what is there now is what
+        holds now, whatever the commits say."""
+        past = History(
+            self.store,
+            self.registry,
+            self._pool,
+            transaction,
+            root,
+            self._indexer.look,
+            progress,
+        )
+        told, warnings = None, tuple[str, ...]()
+        try:
+            told = past.bring(wish)
+        except (NotFound, Unavailable) as error:
+            if wish is not None:
+                raise
+            warnings = (f"the history of {root.name} was left alone: {error.message}",)
+        done = self._look(transaction, root, None, progress)
+        return replace(done, report=replace(done.report, history=told), warnings=warnings)
 
     def _look(
         self,
@@ -267,7 +298,8 @@ class Sources:
     def _finish(self, transaction: Transaction, done: Sequence[Done]) -> SyncReport:
         commit, warnings = self._commit(transaction, done)
         reports = tuple(self._counted(item) for item in done)
-        return SyncReport(reports, TreeReport(), commit, warnings)
+        told = tuple(warning for item in done for warning in item.warnings)
+        return SyncReport(reports, TreeReport(), commit, (*told, *warnings))
 
     def _commit(
         self, transaction: Transaction, done: Sequence[Done]

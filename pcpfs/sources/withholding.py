@@ -11,9 +11,14 @@ def without_secrets(outcome: Outcome, allowed: AllowList) -> Outcome:
     reason says what stands where."""
     if not isinstance(outcome, Content):
         return outcome
-    found = source_findings(outcome.data, allowed)
+    return withheld_for(outcome.candidate.path, outcome.data, allowed) or outcome
+
+
+def withheld_for(path: str, raw: bytes, allowed: AllowList) -> Skipped | None:
+    """Why these bytes are withheld; None if they hold no secret that nobody accepted."""
+    found = source_findings(raw, allowed)
     if not found:
-        return outcome
+        return None
     first = f"{found[0].kind}, line {found[0].line}"
     detail = f"{first}, and {len(found) - 1} more" if len(found) > 1 else first
-    return Skipped(outcome.candidate.path, Reason.WITHHELD, detail)
+    return Skipped(path, Reason.WITHHELD, detail)

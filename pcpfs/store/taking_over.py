@@ -157,6 +157,7 @@ class TakingOver:
             more += [one.secret for one in state.accepted if not one.is_over]
         known = {row.root_id for row in self._store.catalog.roots()}
         more += [root for ident, root in state.roots.items() if ident not in known]
+        more += [far for ident, far in state.walked.items() if ident not in known]
         if more:
             transaction.scope_change(namespace, *more)
 

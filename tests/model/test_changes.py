@@ -100,12 +100,11 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         f'{{"changes":[],"commits":["{"ab" * 20}"],"type":"retracted"}}',
     ),
     "walked": (
-        Walked(
-            RootId("root_" + "0" * 26), "refs/heads/main", "ab" * 20, "cd" * 20, AT, "since", AT
-        ),
-        f'{{"all_branches":false,"branch":"refs/heads/main","cut":"since",'
-        f'"root_id":"root_{"0" * 26}","since":"2026-03-01T12:00:00.5Z","start":"{"cd" * 20}",'
-        f'"start_at":"2026-03-01T12:00:00.5Z","tip":"{"ab" * 20}","type":"walked"}}',
+        Walked(ROOT, "refs/heads/main", "ab" * 20, AT, "cd" * 20, AT, "since", AT),
+        f'{{"branch":"refs/heads/main","cut":"since","root_id":"root_{"0" * 26}",'
+        f'"since":"2026-03-01T12:00:00.5Z","start":"{"cd" * 20}",'
+        f'"start_at":"2026-03-01T12:00:00.5Z","tip":"{"ab" * 20}",'
+        f'"tip_at":"2026-03-01T12:00:00.5Z","type":"walked"}}',
     ),
     "thinned": (
         Thinned((REVISION,)),

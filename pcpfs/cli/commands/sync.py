@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import with_removals
+from pcpfs.cli.options import with_history, with_removals
 from pcpfs.cli.reports import sync_lines
+
+if TYPE_CHECKING:
+    from pcpfs.sources.roots import HistoryWish
 
 
 @click.command(
     cls=Command,
     section="Sources",
     writes=True,
-    examples=["pcpfs sync", "pcpfs sync book"],
+    examples=["pcpfs sync", "pcpfs sync book", "pcpfs sync book --history"],
 )
 @click.argument("roots", metavar="[ROOT]...", nargs=-1)
 @with_removals
+@with_history
 @click.option(
     "--allow-secret",
     "allow_secrets",
@@ -26,13 +32,18 @@ from pcpfs.cli.reports import sync_lines
     help="Take a file of tree/ or ROOT/PATH although it holds a key or password; repeatable.",
 )
 def command(
-    call: Call, roots: tuple[str, ...], accept_removals: bool, allow_secrets: tuple[str, ...]
+    call: Call,
+    roots: tuple[str, ...],
+    accept_removals: bool,
+    allow_secrets: tuple[str, ...],
+    history: HistoryWish | None,
 ) -> None:
     """Take in what was edited in tree/, and bring the sources up to date.
 
     Files in tree/ that were edited, added, moved or removed become revisions, pages, names and
     tombstones. Symbols that changed are closed and opened anew, others stay as they are. What holds
-    a key, a token or a password is left where it is, and named.
+    a key, a token or a password is left where it is, and named. The git history of sources is
+    recorded from the first --history on.
     """
     with call.progress() as progress:
         report = call.sources.sync(
@@ -40,5 +51,6 @@ def command(
             progress=progress,
             accept_removals=accept_removals,
             allow_secrets=allow_secrets,
+            history=history,
         )
     call.answer(report, sync_lines(report))

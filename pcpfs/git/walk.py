@@ -1,0 +1,172 @@
+"""The history of a source along its first-parent line, in one stream."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from subprocess import Popen
+
+from pcpfs.errors import Unavailable
+from pcpfs.git.process import failure
+from pcpfs.git.raw import process_of
+from pcpfs.git.repository import RAW, Repository
+from pcpfs.git.values import CommitId, ObjectId, Person, TreeEntry
+
+_FORMAT = "--format=%x01%H%x00%an%x00%ae"
+_FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent")
+_CHUNK = 1 << 20
+_CUT = b"unable to read"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A commit on the line. `seconds` is the committer's time, which may run backwards."""
+
+    commit: CommitId
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A path in one commit: what was there before and what is there after it, None for nothing.
+    `renamed_from` is the path that git holds it to have had before."""
+
+    path: str
+    before: TreeEntry | None
+    after: TreeEntry | None
+    renamed_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitEdits:
+    """A commit, its author and what it did to the files, against its first parent."""
+
+    commit: CommitId
+    author: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The commits of a first-parent line, oldest first. `is_cut`: the repository is shallow, and
+    nothing is known of what lies before the first."""
+
+    moments: tuple[Moment, ...]
+    is_cut: bool
+
+
+def line_to(repository: Repository, tip: CommitId) -> Line:
+    """The first-parent line from its beginning to a commit."""
+    out = process_of(repository).run("rev-list", "--timestamp", "--first-parent", tip, "--")
+    words = [line.split() for line in out.decode().splitlines()]
+    moments = tuple(Moment(CommitId(commit), int(at)) for at, commit in reversed(words))
+    return Line(moments, bool(moments) and moments[0].commit in repository.shallow_commits())
+
+
+def author_of(repository: Repository, commit: CommitId) -> str:
+    """Who wrote a commit."""
+    out = process_of(repository).run("log", "-1", _FORMAT, "--no-show-signature", commit, "--")
+    return _author(out.lstrip(b"\x01").rstrip(b"\n").split(b"\0")[1:])
+
+
+def edits_between(
+    repository: Repository, start: CommitId, tip: CommitId, paths: Sequence[str] = ()
+) -> Iterator[CommitEdits]:
+    """The commits after `start` on the line that leads to `tip`, oldest first, with what each did
+    to these paths (files or folders; none: all). A merge did what differs from its first parent.
+
+    Where the contents that tell a rename are not at hand (a partial clone), none is told.
+    """
+    try:
+        yield from _edits(repository, start, tip, paths, ("-M", "-l1000"))
+    except Unavailable as error:
+        if _CUT.decode() not in error.message:
+            raise
+        yield from _edits(repository, start, tip, paths, ("--no-renames",))
+
+
+def sizes_of(repository: Repository, blobs: Iterable[ObjectId]) -> dict[ObjectId, int]:
+    """The sizes of these blobs; those that are not at hand are left out."""
+    with tempfile.TemporaryFile() as names:
+        names.writelines(blob.encode() + b"\n" for blob in blobs)
+        names.seek(0)
+        form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
+        out = process_of(repository).run("cat-file", form, "--buffer", stdin=names)
+    rows = (line.split(" ") for line in out.decode().splitlines())
+    return {ObjectId(row[0]): int(row[2]) for row in rows if len(row) == 3 and row[1] == "blob"}
+
+
+def _edits(
+    repository: Repository,
+    start: CommitId,
+    tip: CommitId,
+    paths: Sequence[str],
+    renames: Sequence[str],
+) -> Iterator[CommitEdits]:
+    command = (
+        "log", *RAW, *renames, *_FIRST_PARENT, "--reverse", "--no-color", "--full-history",
+        _FORMAT, "--no-show-signature", f"{start}..{tip}", "--", *paths,
+    )  # fmt: skip
+    with process_of(repository).start(*command) as process:
+        try:
+            yield from _commits(_words(process))
+        except GeneratorExit:
+            process.kill()
+            raise
+        assert process.stderr is not None
+        said = process.stderr.read()
+        if process.wait() != 0:
+            raise failure(("log",), said)
+
+
+def _words(process: Popen[bytes]) -> Iterator[bytes]:
+    assert process.stdout is not None
+    rest = b""
+    while chunk := process.stdout.read(_CHUNK):
+        *words, rest = (rest + chunk).split(b"\0")
+        yield from words
+    if rest.strip():
+        yield rest
+
+
+def _commits(words: Iterator[bytes]) -> Iterator[CommitEdits]:
+    """From the words between the NULs: a commit starts with 0x01, an edit with a colon."""
+    commit: CommitEdits | None = None
+    edits: list[Edit] = []
+    for word in words:
+        about = word.lstrip(b"\n")
+        if about.startswith(b"\x01"):
+            if commit is not None:
+                yield replace(commit, edits=tuple(edits))
+            edits = []
+            author = _author((next(words, b""), next(words, b"")))
+            commit = CommitEdits(CommitId(about[1:].decode()), author, ())
+        elif about.startswith(b":"):
+            edits += _edit(about[1:].decode(), words)
+    if commit is not None:
+        yield replace(commit, edits=tuple(edits))
+
+
+def _edit(about: str, words: Iterator[bytes]) -> Iterator[Edit]:
+    """One line of `--raw`; a rename is a path that goes and one that comes."""
+    mode_before, mode, before, after, status = about.split(" ")
+    path = os.fsdecode(next(words, b""))
+    new = os.fsdecode(next(words, b"")) if status[0] in "RC" else path
+    gone = _entry(path, mode_before, before)
+    there = _entry(new, mode, after)
+    if new != path:
+        yield Edit(path, gone, None)
+        yield Edit(new, None, there, path)
+    else:
+        yield Edit(path, gone, there)
+
+
+def _entry(path: str, mode: str, blob: str) -> TreeEntry | None:
+    return TreeEntry(path, mode, ObjectId(blob)) if blob.strip("0") else None
+
+
+def _author(words: Sequence[bytes]) -> str:
+    name, email = (word.decode("utf-8", "replace").strip("\n") for word in words)
+    return str(Person(name, email))
