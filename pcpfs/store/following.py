@@ -16,7 +16,7 @@ from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
 from pcpfs.store.erase_job import Job, Renew, Working, finish, run
 from pcpfs.store.event_segments import Segment
-from pcpfs.store.residues import erased_pages_of, known_commits, receipts_of
+from pcpfs.store.residues import erased_pages_of, held_of, known_commits, receipts_of
 from pcpfs.store.tracing import Tracing, survivors
 from pcpfs.store.workshop import Workshop
 
@@ -32,7 +32,7 @@ def follow(
     here = {page: ns for page, ns in erased_pages_of(shop) if page not in news}
     pages = {
         **_held(shop, news, ("--all", "--reflog", theirs)),
-        **_held(shop, here, (theirs, f"^{ours}")),
+        **{page: here[page] for page in held_of(shop, here, (theirs, f"^{ours}"))},
         **{page: ns for page, ns in news.items() if shop.catalog.page(page)},
     }
     if not pages:

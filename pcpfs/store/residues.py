@@ -51,8 +51,8 @@ def pending(shop: Workshop, *, anew: bool = False) -> dict[PageId, Namespace]:
     new = {page: ns for page, ns in there.items() if page not in known}
     since = now.since(local.standing())
     held = {
-        *_held(shop, new, (*EVERYWHERE, *now.tips)),
-        *(_held(shop, old, since) if since else ()),
+        *held_of(shop, new, (*EVERYWHERE, *now.tips)),
+        *(held_of(shop, old, since) if since else ()),
     }
     local.set_purged(there.keys() - held, True)
     local.set_purged(held, False)
@@ -60,7 +60,7 @@ def pending(shop: Workshop, *, anew: bool = False) -> dict[PageId, Namespace]:
     return {page: ns for page, ns in there.items() if page in held}
 
 
-def _held(shop: Workshop, pages: Pages, commits: Sequence[str]) -> Iterator[PageId]:
+def held_of(shop: Workshop, pages: Pages, commits: Sequence[str]) -> Iterator[PageId]:
     """Those of the pages that one of the commits holds something of."""
     if not pages:
         return

@@ -212,3 +212,19 @@ def test_an_event_that_a_plain_pull_brings_back_is_removed(family: Family) -> No
     maintain(one.store)
     is_clean([one])
     assert one.session.payload(written[0].revision_id) == b"event 1: something"
+
+
+def test_a_pull_of_ours_does_not_let_an_erased_event_into_history(family: Family) -> None:
+    one = family.clones[0]
+    written = one.session.ingest(
+        "project:log", [event("event 1: something"), event(SECRET, title=TITLE)]
+    )
+    run(one.path, "push", "--quiet", "origin", "main")
+    two = family.clone()
+    two.write("# Buoys\nRed to port.\n", path="buoys.md")
+    run(two.path, "push", "--quiet", "origin", "main")
+    erase(one, written[1].page_id)
+    pull(one.store, ANNA)
+    assert pending(one.store.workshop) == {}
+    is_clean([one])
+    assert one.session.payload(written[0].revision_id) == b"event 1: something"
