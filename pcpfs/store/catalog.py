@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pcpfs.errors import Busy, PcpfsError
 from pcpfs.model.grants import PRIVATE
 from pcpfs.model.names import Namespace
-from pcpfs.store.databases import connect, transaction, translated
+from pcpfs.store.databases import connect, impatient, transaction, translated
 from pcpfs.store.replacing import insert, remove_page, replace_pages
 from pcpfs.store.rows import (
     AcceptedRow,
@@ -252,9 +252,10 @@ class Catalog:
         return [ResidueRow(*row) for row in self.query("SELECT * FROM residue ORDER BY 1, 2")]
 
     def keep_mentions(self, rows: Iterable[MentionRow]) -> None:
-        """Keep what these pages mention; not of one that was erased or removed meanwhile."""
+        """Keep what these pages mention; not of one that was erased or removed meanwhile. Busy, at
+        once, if somebody else writes."""
         marks = ", ".join("?" * len(MentionRow._fields))
-        with _translated("the catalog"), transaction(self.db):
+        with _translated("the catalog"), impatient(self.db), transaction(self.db):
             self.db.executemany(
                 f"INSERT OR REPLACE INTO mention SELECT {marks} "
                 "WHERE EXISTS (SELECT 1 FROM page WHERE page_id = ?)",

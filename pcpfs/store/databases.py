@@ -38,7 +38,9 @@ def connect(file: Path) -> sqlite3.Connection:
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=30, isolation_level=None, cached_statements=256)
+    connection = sqlite3.connect(
+        file, timeout=_PATIENCE_MS / 1000, isolation_level=None, cached_statements=256
+    )
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
@@ -79,6 +81,19 @@ def _copied(file: Path) -> sqlite3.Connection:
         with closing(sqlite3.connect(address, uri=True)) as source:
             source.backup(copy)
     return copy
+
+
+_PATIENCE_MS = 30_000
+
+
+@contextmanager
+def impatient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Wait for nobody who writes: for what can as well be done the next time."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pcpfs.model.pages import Principal
 from pcpfs.store.fsck import fsck
 from pcpfs.store.session import Session
 from pcpfs.store.source_map import MOST_TOKENS, source_map
+from pcpfs.store.store import Store
 from tests.integration.source_tree import SourceTree
 
 CORE = '''\
@@ -114,6 +115,13 @@ class TestTheMap:
         after = set(mapped.place.store.catalog.query("SELECT * FROM mention"))
         assert len(after - before) == 1
         assert len(after) == len(before)
+
+    def test_it_waits_for_nobody_who_writes(self, mapped: SourceTree) -> None:
+        with Store.open(mapped.place.path) as other, other.catalog.writing():
+            made = drawn(mapped)
+            assert mapped.place.store.catalog.query("SELECT * FROM mention") == []
+        assert drawn(mapped) == made
+        assert len(mapped.place.store.catalog.query("SELECT * FROM mention")) == 4
 
     def test_what_is_gone_or_erased_leaves_nothing(self, mapped: SourceTree) -> None:
         drawn(mapped)
