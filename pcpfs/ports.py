@@ -67,6 +67,37 @@ class Adapter(Protocol):
     def extract(self, source: bytes) -> Extraction: ...
 
 
+class SourceTree(Protocol):
+    """The files of one root, by their paths in it, with `/`."""
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file."""
+        ...
+
+    def names(self, folder: str) -> Sequence[str]:
+        """The files and folders right in a folder, sorted; the root is `""`."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """None where there is no such file."""
+        ...
+
+
+@runtime_checkable
+class Importing(Protocol):
+    """An adapter that also sees what a source imports; an optional power."""
+
+    def imports(self, source: bytes) -> tuple[str, ...]:
+        """What is imported, each once and in order, as the language spells it: `..a.b`, `./a`,
+        `crate::a`. A pure function of the bytes that never raises on content."""
+        ...
+
+    def resolved(self, path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+        """The files of the same root that an import in the file at `path` means: none where it
+        leads elsewhere."""
+        ...
+
+
 class AdapterRegistry(Protocol):
     """All adapters that are installed; the entry point group `pcpfs.adapters` holds functions
     without arguments that return one."""

@@ -62,6 +62,19 @@ class Finder:
                 is_deep = depth.of(node) > MAX_DEPTH
                 yield self._definition(kind, path, node, captures, is_deep=is_deep)
 
+    def imports(self) -> Iterator[str]:
+        """What is imported, as it is spelled."""
+        joint = self.language.import_joint
+        for settings, captures in self.grammar.other_matches(self.language.imports, self.root):
+            if not self._meant(settings, captures):
+                continue
+            said = self._text(captures["import"][0]).strip("\"'`")
+            said = (settings.get("prefix") or "") + "".join(said.split())
+            if "member" in captures:
+                member = self._text(captures["member"][0])
+                said += member if said.endswith(joint) else joint + member
+            yield said
+
     def _meant(self, settings: Settings, captures: Captures) -> bool:
         required, refused = settings.get("require"), settings.get("refuse")
         if required is None and refused is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,6 +83,14 @@ class Grammar:
         from tree_sitter import QueryCursor  # noqa: PLC0415
 
         return QueryCursor(self.query).matches(root)
+
+    def other_matches(self, query: str, root: Node) -> Iterator[tuple[Settings, Captures]]:
+        """Of a query that is rarely asked, so that it is compiled each time."""
+        from tree_sitter import Query, QueryCursor  # noqa: PLC0415
+
+        compiled = Query(self.compiled, query)
+        for pattern, captures in QueryCursor(compiled).matches(root):
+            yield compiled.pattern_settings(pattern), captures
 
     def comments_in(self, root: Node, start: int, stop: int) -> list[Node]:
         from tree_sitter import QueryCursor  # noqa: PLC0415

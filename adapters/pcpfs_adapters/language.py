@@ -33,6 +33,9 @@ To add a language, add a file. Its members:
   function, where grammars take variables for declarations). Settings: `prefix` of the name, a fixed
   `name`, `require` and `refuse` (the text that `@keyword` must have, or must not); a `#eq?` would
   crash where the source is given to the parser as a function;
+- `imports`: a query of its own, `@import` in each pattern, with `@member` (joined to it by
+  `import_joint`), `@keyword` and the settings above; `import_style`: how they are resolved
+  (`importing.STYLES`);
 - `example`, `symbols`: a source and what is seen in it, checked by a test; a line for each symbol:
   `kind qualified.name first-last | signature | documentation`.
 """
@@ -85,6 +88,9 @@ class Language:
     method_holders: tuple[str, ...] = ()
     max_bytes: int = MAX_BYTES
     most: int = MAX_SYMBOLS
+    imports: str = ""
+    import_joint: str = "."
+    import_style: str = ""
     example: str = ""
     symbols: str = ""
 

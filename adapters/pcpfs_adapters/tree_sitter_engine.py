@@ -6,10 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from pcpfs.model.frames import TOO_DAMAGED, TOO_LARGE, TOOK_TOO_MUCH, Extraction
+from pcpfs.ports import SourceTree
 from pcpfs_adapters.definitions import nested, symbols
 from pcpfs_adapters.describing import Describer
 from pcpfs_adapters.finding import Finder
 from pcpfs_adapters.grammar import MAX_COST, MAX_SECONDS, Damage, Grammar
+from pcpfs_adapters.importing import resolve
 from pcpfs_adapters.kinds import TYPES
 from pcpfs_adapters.language import MAX_BYTES, Language
 from pcpfs_adapters.source_text import SourceText, read
@@ -71,6 +73,20 @@ class TreeSitterAdapter:
             text, placed, lambda number: describer.wording(found[number]), self.language.most
         )
         return self._extraction(text, *notes, symbols=made, error_count=damage.places)
+
+    def imports(self, source: bytes) -> tuple[str, ...]:
+        text = read(source)
+        if not self.language.imports or len(text.utf8) > self.language.max_bytes:
+            return ()
+        text = text.without(self.language.macros)
+        tree = self._grammar.parse(text.parsed, self._seconds)
+        if tree is None or Damage.of(tree).cost > MAX_COST:
+            return ()
+        finder = Finder(self.language, self._grammar, text, tree.root_node)
+        return tuple(dict.fromkeys(finder.imports()))
+
+    def resolved(self, path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+        return resolve(self.language.import_style, path, target, tree)
 
     @cached_property
     def _grammar(self) -> Grammar:

@@ -96,3 +96,23 @@ def test_two_dashes_end_the_options(terminal: Terminal) -> None:
     outcome = terminal.run("extract", "--", "--json")
     assert outcome.code == 0
     assert outcome.out.startswith(b"--json")
+
+
+def test_imports_lead_to_files_of_the_same_root(terminal: Terminal) -> None:
+    terminal.write("proj/.git/HEAD", "ref: refs/heads/main\n")
+    terminal.write("proj/pkg/__init__.py", "")
+    terminal.write("proj/pkg/a.py", "import os\nfrom . import b\nfrom pkg.b import f\n")
+    terminal.write("proj/pkg/b.py", "def f(): pass\n")
+    (file,) = terminal.run("extract", "--imports", "proj/pkg/a.py", "--json").json["files"]
+    assert file["imports"] == [
+        {"target": "os", "paths": []},
+        {"target": ".b", "paths": ["pkg/b.py"]},
+        {"target": "pkg.b.f", "paths": ["pkg/b.py"]},
+    ]
+    told = terminal.run("extract", "--imports", "proj/pkg/a.py").text
+    assert "imports .b  pkg/b.py" in told
+    assert "imports os  elsewhere" in told
+    assert "imports" not in terminal.run("extract", "proj/pkg/a.py", "--json").json["files"][0]
+    terminal.write("alone.md", "# A\n")
+    (file,) = terminal.run("extract", "--imports", "alone.md", "--json").json["files"]
+    assert file["imports"] == []

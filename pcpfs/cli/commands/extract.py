@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -14,10 +15,18 @@ from pcpfs.cli.files import read_file
 from pcpfs.cli.text import columns, plural, safe, styled
 from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Symbol
-from pcpfs.ports import AdapterRegistry
+from pcpfs.ports import Adapter, AdapterRegistry, Importing
 
 HEAD = 512
 """How many first bytes may tell the kind of a file that its name does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An import as it is spelled, and the files below the root that it means."""
+
+    target: str
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +39,22 @@ class ExtractedFile:
     skipped: str | None = None
     notes: tuple[str, ...] = ()
     frames: tuple[Symbol, ...] = ()
+    imports: tuple[Imported, ...] | None = None
 
 
 @click.command(
     cls=Command,
     section="Sources",
-    examples=["pcpfs extract tidebook/almanac.py", "pcpfs extract --json gauged/*.go"],
+    examples=["pcpfs extract tidebook/almanac.py", "pcpfs extract --imports --json gauged/*.go"],
+)
+@click.option(
+    "--imports",
+    is_flag=True,
+    help="Also what is imported, and which files that means below the nearest folder with a .git "
+    "(else the file's own).",
 )
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True)
-def command(call: Call, paths: tuple[str, ...]) -> int:
+def command(call: Call, paths: tuple[str, ...], *, imports: bool) -> int:
     """Print the symbols of source files.
 
     Needs no store. A file that cannot be read is named, the others are printed all the same.
@@ -50,7 +66,7 @@ def command(call: Call, paths: tuple[str, ...]) -> int:
     failure: Failure | None = None
     for path in paths:
         try:
-            files.append(extract(adapters, path))
+            files.append(extract(adapters, path, imports=imports))
         except PcpfsError as error:
             files.append(ExtractedFile(path, skipped=error.message.removeprefix(f"{path}: ")))
             failure = failure or Failure.of(error)
@@ -58,12 +74,25 @@ def command(call: Call, paths: tuple[str, ...]) -> int:
     return failure.exit_code if failure else 0
 
 
-def extract(adapters: AdapterRegistry, path: str) -> ExtractedFile:
+def extract(adapters: AdapterRegistry, path: str, *, imports: bool = False) -> ExtractedFile:
     """Look at one file through the adapter for its name and content."""
     source = read_file(path)
-    seen = adapters.for_source(path, source[:HEAD]).extract(source)
+    adapter = adapters.for_source(path, source[:HEAD])
+    seen = adapter.extract(source)
     limited = "; ".join(seen.notes) if seen.notes and not seen.symbols else None
-    return ExtractedFile(path, seen.language, seen.error_count, limited, seen.notes, seen.symbols)
+    found = tuple(_imported(adapter, path, source)) if imports else None
+    shown = (seen.language, seen.error_count, limited, seen.notes, seen.symbols)
+    return ExtractedFile(path, *shown, imports=found)
+
+
+def _imported(adapter: Adapter, path: str, source: bytes) -> Iterator[Imported]:
+    from pcpfs.sources.folder_tree import FolderTree, root_of  # noqa: PLC0415
+
+    if isinstance(adapter, Importing):
+        root = root_of(Path(path))
+        tree, place = FolderTree(root), Path(path).resolve().relative_to(root).as_posix()
+        for target in adapter.imports(source):
+            yield Imported(target, adapter.resolved(place, target, tree))
 
 
 def _lines(files: Sequence[ExtractedFile]) -> Iterator[str]:
@@ -77,3 +106,6 @@ def _lines(files: Sequence[ExtractedFile]) -> Iterator[str]:
             for s in file.frames
         ]
         yield from columns(rows, ("dim", "cyan", "bold")) if rows else ()
+        for imported in file.imports or ():
+            places = ", ".join(map(safe, imported.paths)) or "elsewhere"
+            yield f"  imports {safe(imported.target)}  {styled(places, 'dim')}"
