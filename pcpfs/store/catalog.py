@@ -202,6 +202,17 @@ class Catalog:
             yield from self.db.execute(statement, parameters)
 
     @property
+    def is_in_memory(self) -> bool:
+        """Whether no other process sees what is put into it."""
+        return not any(
+            file for _, name, file in self.query("PRAGMA database_list") if name == "main"
+        )
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Raise Busy when other processes keep the file for longer than this."""
+        self.db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+    @property
     def generation(self) -> int:
         return int(self.meta("generation") or "0")
 

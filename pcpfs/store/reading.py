@@ -177,7 +177,8 @@ class Reader:
         reference = resolve(self.catalog, given)
         condition, parameters = holds(self._pins, "frame")
         rows = self.catalog.frames(f"page_id = ? AND {condition}", (reference.page, *parameters))
-        return tuple(self.frame_view(row) for row in rows)
+        page = self.page(reference.page)
+        return tuple(self.frame_view(row, page) for row in rows)
 
     def frame_view(self, row: FrameRow, page: PageRow | None = None) -> FrameView:
         """A run as served, at its place in the observation that the pins mean."""

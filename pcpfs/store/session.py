@@ -415,10 +415,18 @@ class Session:
 
     def reader(self, pins: Pins) -> Reader:
         """Reads under these pins; sees everything that was acknowledged before this call."""
+        self.store.refresh()
+        return self._reader(pins)
+
+    def glance(self, pins: Pins) -> Reader:
+        """A reader of what is in the catalog already: waits for nobody (see `Store.look`)."""
+        self.store.look()
+        return self._reader(pins)
+
+    def _reader(self, pins: Pins) -> Reader:
         from pcpfs.store.elsewhere import bytes_of  # noqa: PLC0415 (see the top)
         from pcpfs.store.reading import Reader  # noqa: PLC0415 (see the top)
 
-        self.store.refresh()
         catalog = self.authority.catalog
         if pins.recorded_as_of is not None:
             catalog = self._catalog_at(pins.recorded_as_of)

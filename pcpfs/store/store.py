@@ -204,6 +204,19 @@ class Store:
         if self._is_unfinished() or needs_settling(self.workshop) or self.catalog.has_residue():
             self._recover(locked)
 
+    def look(self) -> None:
+        """See what other processes put into the catalog, for doors that must not hang: nobody is
+        waited for, nothing is caught up with; somebody else has to `refresh`. Busy while there is
+        no catalog."""
+        if self.catalog.is_in_memory:
+            self.refresh()
+        elif not self._catalog_file.is_current():
+            found = self._catalog_file.opened()
+            if found is None:
+                raise Busy("the catalog is being built; try again in a moment")
+            self.catalog = found
+            self.objects.forget()
+
     def edits(self) -> tuple[str, ...]:
         """Files in `tree/` that somebody changed since we laid them, by path in the store."""
         return self.tree.edits()

@@ -21,6 +21,7 @@ from pcpfs.view.names import safe_name
 from pcpfs.view.nodes import File, Link
 
 _KEPT = 4096
+_KEPT_TEXTS = 2
 
 
 class Search(Protocol):
@@ -39,6 +40,8 @@ class Vantage:
         self._search = search
         self.held = lru_cache(_KEPT)(self._held)
         """A page and the revision of it that is meant here; None where it has none."""
+        self.text = lru_cache(_KEPT_TEXTS)(self.reader.payload)
+        """The text of `page@revision`; who reads one symbol of a file reads the next one soon."""
         self.found = cache(lambda query: search(query, pins=pins, limit=MOST_FOUND).results)
 
     def under(self, pins: Pins, base: str) -> Vantage:
@@ -63,6 +66,11 @@ class Vantage:
     def root_names(self) -> dict[str, str]:
         """The names of source trees by id."""
         return {row.root_id: name for name, row in self.roots.items()}
+
+    @cached_property
+    def scopes(self) -> frozenset[tuple[str, ...]]:
+        """The parts of the names of all scopes."""
+        return frozenset(tuple(row.scope.split(":")) for row in self.catalog.scopes())
 
     @cached_property
     def modified(self) -> Instant:

@@ -64,9 +64,8 @@ def _folder(here: Vantage, base: tuple[str, ...]) -> Directory:
 
 def _below(here: Vantage, base: tuple[str, ...]) -> list[str]:
     """The next part of all scopes below one, sorted."""
-    scopes = (tuple(row.scope.split(":")) for row in here.catalog.scopes())
     depth = len(base)
-    return sorted({scope[depth] for scope in scopes if scope[:depth] == base != scope})
+    return sorted({scope[depth] for scope in here.scopes if scope[:depth] == base != scope})
 
 
 def _unhidden(here: Vantage, base: tuple[str, ...], first: str) -> str:

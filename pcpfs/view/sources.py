@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -16,10 +16,12 @@ from pcpfs.view.paths import Paths, Place, plain_part, shown_part
 from pcpfs.view.place import Vantage, suffix
 
 SYMBOLS = ".symbols"
+_KEPT_FOLDERS = 32
 
 
 def sources(here: Vantage) -> Directory:
-    return listed(lambda: {name: _root(here, row.root_id) for name, row in here.roots.items()})
+    root = cache(partial(_root, here))
+    return listed(lambda: {name: root(row.root_id) for name, row in here.roots.items()})
 
 
 def _root(here: Vantage, root_id: str) -> Directory:
@@ -67,6 +69,7 @@ class _Tree:
             f"WHERE {span} AND page.lifecycle <> 'tombstoned' AND page.root_id = ?"
         )
         self._values = (*frame_values, *span_values, root_id)
+        self._symbols_of = lru_cache(_KEPT_FOLDERS)(partial(_symbols, here))
 
     def places(self, start: str, end: str | None) -> Iterator[Place]:
         """Files, each with its symbols behind it, unless something real is called so."""
@@ -117,7 +120,7 @@ class _Tree:
 
     def _symbols(self, row: _Held) -> Place:
         name = shown_part(row.path.rpartition("/")[2] + SYMBOLS)
-        node = listed(lambda: _symbols(self._here, row.page_id, row.path))
+        node = listed(partial(self._symbols_of, row.page_id, row.path))
         return Place(row.path, f"{row.path}\0\0", name, node)
 
 
@@ -148,5 +151,5 @@ def _symbol(here: Vantage, frame: FrameView) -> File:
     return File(
         frame.bytes[1] - frame.bytes[0],
         frame.valid_from,
-        lambda: here.reader.frame_source(frame.frame_id),
+        lambda: here.text(f"{frame.page_id}@{frame.revision_id}")[slice(*frame.bytes)],
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from pcpfs.errors import InvalidInstant, NotFound, UsageError
 from pcpfs.model.answers import Pins
@@ -31,6 +32,7 @@ BRANCHES: Mapping[str, Callable[[Vantage], Directory]] = {
     "sources": sources,
 }
 _MOST_LINKS = 16
+_KEPT_INSTANTS = 8
 
 
 class View:
@@ -49,6 +51,13 @@ class View:
     ) -> None:
         self.pins = pins
         self._here = Vantage(reader or session.reader(pins), pins, search or session.search)
+        self._at = lru_cache(_KEPT_INSTANTS)(self._root_at)
+        earlier = {} if pins.as_of is not None else {"as-of": unlisted(self._at)}
+        self._root = _root(self._here, earlier)
+
+    @property
+    def reader(self) -> Reader:
+        return self._here.reader
 
     @property
     def modified(self) -> Instant:
@@ -61,7 +70,7 @@ class View:
         return self._node(path, _MOST_LINKS)
 
     def _node(self, path: str, links: int) -> Node:
-        found: Node | None = self.root()
+        found: Node | None = self._root
         for name in [part for part in path.split("/") if part not in ("", ".")]:
             if name == "..":
                 raise UsageError("a path in the view goes downwards only: no '..'")
@@ -90,19 +99,17 @@ class View:
         return found
 
     def root(self) -> Directory:
-        if self.pins.as_of is not None:
-            return _root(self._here)
-        return _root(self._here, {"as-of": unlisted(self._at)})
+        return self._root
 
-    def _at(self, name: str) -> Node | None:
+    def _root_at(self, name: str) -> Node | None:
         """`/as-of/<instant>`: all branches again. Links stay below it."""
         try:
             pins = replace(self.pins, as_of=Instant.read(name))
         except InvalidInstant:
             return None
-        return _root(self._here.under(pins, f"/as-of/{name}"))
+        return _root(self._here.under(pins, f"/as-of/{name}"), {})
 
 
-def _root(here: Vantage, more: Mapping[str, Node] | None = None) -> Directory:
+def _root(here: Vantage, more: Mapping[str, Node]) -> Directory:
     branches = {name: branch(here) for name, branch in BRANCHES.items()}
-    return listed(lambda: {**branches, **(more or {})})
+    return listed(lambda: {**branches, **more})
