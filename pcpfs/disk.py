@@ -148,6 +148,16 @@ class Disk:
         with translated(path):
             self._put(os.fspath(path), data, durable=False)
 
+    def put_link(self, path: AnyPath, target: str) -> None:
+        """Put a symbolic link in place of whatever file or link is there, but do not wait for the
+        disk."""
+        with translated(path):
+            name = os.fspath(path)
+            self._ensure(_parent(name))
+            unfinished = _litter(self.staging or _parent(name))
+            os.symlink(target, unfinished)
+            self.calls.move(unfinished, name)
+
     def sync(self, path: AnyPath) -> None:
         """Make durable what other code wrote into a file, or the names in a folder."""
         with translated(path):

@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pcpfs.errors import Conflict, NotFound, Unavailable, UsageError
@@ -45,7 +46,7 @@ def mount(
     folder = Path(os.path.abspath(folder))
     check(folder, session.store.path, non_empty=non_empty)
     search = PatientSearch(session.store.path, session.principal)
-    live = LiveView(session, pins, session.glance, search)
+    live = LiveView(session, pins, partial(session.reader, glance=True), search)
     keeper: Clerk[None] = Clerk(
         session.store.path, session.principal, _Keeping(folder), CATCH_UP_EVERY
     )

@@ -39,7 +39,7 @@ _MODES = {
     File: stat.S_IFREG | 0o444,
     Link: stat.S_IFLNK | 0o777,
 }
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_WRITES = os.O_WRONLY | os.O_RDWR
 
 
 class ViewOperations(Operations):  # type: ignore[misc]  # mfusepy is untyped

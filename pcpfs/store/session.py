@@ -413,20 +413,13 @@ class Session:
     def _suppressions(self) -> Suppressions:
         return Suppressions(self.store.local, self.store.clock.now())
 
-    def reader(self, pins: Pins) -> Reader:
-        """Reads under these pins; sees everything that was acknowledged before this call."""
-        self.store.refresh()
-        return self._reader(pins)
-
-    def glance(self, pins: Pins) -> Reader:
-        """A reader of what is in the catalog already: waits for nobody (see `Store.look`)."""
-        self.store.look()
-        return self._reader(pins)
-
-    def _reader(self, pins: Pins) -> Reader:
+    def reader(self, pins: Pins, *, glance: bool = False) -> Reader:
+        """Reads under these pins; sees everything that was acknowledged before this call, or with
+        `glance` what is in the catalog already, without waiting (see `Store.look`)."""
         from pcpfs.store.elsewhere import bytes_of  # noqa: PLC0415 (see the top)
         from pcpfs.store.reading import Reader  # noqa: PLC0415 (see the top)
 
+        self.store.look() if glance else self.store.refresh()
         catalog = self.authority.catalog
         if pins.recorded_as_of is not None:
             catalog = self._catalog_at(pins.recorded_as_of)

@@ -11,11 +11,13 @@ from pcpfs.model.instants import Instant
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Bytes that are made or read when asked for. `modified`: since when they are so."""
+    """Bytes that are made or read when asked for. `modified`: since when they are so; `mark`, if
+    there is one, names these bytes and no others."""
 
     known_size: int | None
     modified: Instant
     read: Callable[[], bytes]
+    mark: str = ""
 
     kind = "file"
 

@@ -104,7 +104,7 @@ class Vantage:
     def payload(self, page_id: str, revision: str, size: int, since: int) -> File:
         """The text of a revision that is so long and holds since then."""
         given = f"{page_id}@{revision}"
-        return File(size, Instant(since), lambda: self.reader.payload(given))
+        return File(size, Instant(since), lambda: self.reader.payload(given), revision)
 
 
 MOST_FOUND = 50

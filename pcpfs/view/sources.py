@@ -152,4 +152,5 @@ def _symbol(here: Vantage, frame: FrameView) -> File:
         frame.bytes[1] - frame.bytes[0],
         frame.valid_from,
         lambda: here.text(f"{frame.page_id}@{frame.revision_id}")[slice(*frame.bytes)],
+        frame.digest,
     )

@@ -117,3 +117,18 @@ def test_a_search_is_a_folder(shore: Terminal) -> None:
     (entry, *_) = shore.run("ls", "/search/spring tides", "--json").json["entries"]
     assert (entry["name"], entry["kind"]) == ("01-Moon.md", "link")
     assert shore.run("cat", "/search/spring tides/01-Moon.md").out == NOTE
+
+
+def test_a_branch_is_exported_as_plain_files(shore: Terminal) -> None:
+    first = shore.run("export", "--view", "/sources/book", "../out", "--json").json
+    assert (first["view"], first["removed"], first["left"]) == ("/sources/book", 0, [])
+    assert shore.run("cat", "/sources/book/tide.py").out == TIDE
+    again = shore.run("export", "--view", "/sources/book", "../out").text
+    assert f"0 written, 0 removed, {first['written']} unchanged" in again
+    assert shore.run("export", "--view", "/scopes", "../out").code == 4
+    assert shore.run("export", "--view", "/", "--scope", "project:tides", "../x").code == 2
+    assert shore.run("export", "--as-of", "2026-01-01", "../x").code == 2
+
+
+def test_a_mount_says_what_is_missing(shore: Terminal) -> None:
+    assert shore.run("mount", "../nowhere").code in (3, 7)  # 7: no FUSE here

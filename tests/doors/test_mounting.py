@@ -87,17 +87,17 @@ def test_a_glance_waits_for_no_writer(place: Workplace) -> None:
     page = place.write("one").page_id
     other = Workplace.at(place.path, place.clock)
     with place.store.writing("write", ANNA), place.store.catalog.writing():
-        assert other.session.glance(Pins()).payload(page) == b"one"
+        assert other.session.reader(Pins(), glance=True).payload(page) == b"one"
     other.close()
 
 
 def test_a_glance_sees_no_catalog_that_was_removed(place: Workplace) -> None:
     page = place.write("one").page_id
-    place.session.glance(Pins())
+    place.session.reader(Pins(), glance=True)
     for name in os.listdir(place.path / ".pcpfs"):
         if name.startswith("catalog"):
             os.unlink(place.path / ".pcpfs" / name)
     with pytest.raises(Busy):
-        place.session.glance(Pins())
+        place.session.reader(Pins(), glance=True)
     place.store.refresh()
-    assert place.session.glance(Pins()).payload(page) == b"one"
+    assert place.session.reader(Pins(), glance=True).payload(page) == b"one"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pcpfs.cli.call import Call
-from pcpfs.cli.command import Command, principal
-from pcpfs.cli.commands.serve import DEFAULT_PRINCIPAL
+from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_pins
+from pcpfs.cli.serving import serves_a_model
 from pcpfs.cli.text import safe
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ def command(call: Call, folder: str, non_empty: bool, pins: Pins) -> None:
     """
     from pcpfs.fuse.mounting import mount  # noqa: PLC0415 (help needs no store)
 
-    acting = call.settings.principal or principal(DEFAULT_PRINCIPAL)
-    call.settings = replace(call.settings, principal=acting)
+    serves_a_model(call)
+    acting = call.session.principal
     told = {"mounted": folder, "principal": str(acting)}
 
     def ready() -> None:
