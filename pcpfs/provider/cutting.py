@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pcpfs.model.ids import Digest
-from pcpfs.store.documents import decoded
+from pcpfs.model.texts import decoded
 
 _HEAD = 8192
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

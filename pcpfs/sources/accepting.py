@@ -8,10 +8,10 @@ from itertools import groupby
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.texts import decoded
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Roots
 from pcpfs.sources.scanned import Content
-from pcpfs.store.documents import decoded
 from pcpfs.store.secrets import AllowList, Finding, acceptance, source_findings
 from pcpfs.store.store import Store
 from pcpfs.store.tree_look import read_file

@@ -16,7 +16,7 @@ from pcpfs.model.answers import Skipped
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import CloneId, PageId, RootId, base32
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import Namespace, refuse_traversal
+from pcpfs.model.names import Namespace, escaped, refuse_traversal
 from pcpfs.model.roots import RootAdded, Walked
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
@@ -256,6 +256,17 @@ class Roots:
             CloneId(row.observer) == self._store.local.clone,
             Walked.from_json(json.loads(row.walked)) if row.walked else None,
         )
+
+
+def at_or_below(path: str) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """Conditions that together say that the column `path` is this path or lies below it.
+
+    One question for each: SQLite would answer both at once by looking at every file of the root.
+    """
+    if not path:
+        return (("1", ()),)
+    path = escaped(path)
+    return (("path = ?", (path,)), ("path > ? AND path < ?", (path + "/", path + "0")))
 
 
 def fingerprint(path: Path) -> str:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import renames
-from pcpfs.model.answers import RootReport, Skipped
+from pcpfs.model.answers import HistoryReport, RootReport, Skipped
 from pcpfs.model.ids import Digest, PageId
-from pcpfs.model.names import escaped, unescaped
+from pcpfs.model.names import unescaped
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
-from pcpfs.sources.apply import BATCH_BYTES, BATCH_FILES, Applied, Applier
-from pcpfs.sources.extraction_pool import ExtractionPool
-from pcpfs.sources.history import History
+from pcpfs.sources.applied import BATCH_BYTES, BATCH_FILES, Applied
 from pcpfs.sources.moved_away import without_erased
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
 from pcpfs.sources.reading import read_stable
-from pcpfs.sources.reextract import ReextractReport, reextract
-from pcpfs.sources.registry import installed_registry
-from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted
+from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted, at_or_below
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
 from pcpfs.sources.scanned import Skipped as ScanSkipped
@@ -37,9 +34,13 @@ from pcpfs.store.secrets import AllowList
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeReport
-from pcpfs.store.text_indexes import OVERLAID
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.writes import one_line
+
+if TYPE_CHECKING:
+    from pcpfs.sources.apply import Applier
+    from pcpfs.sources.extraction_pool import ExtractionPool
+    from pcpfs.sources.reextract import ReextractReport
 
 _MOST_RENAMES = 400
 """More vanished or new files than this are paired by equal bytes only."""
@@ -88,9 +89,8 @@ class Sources:
         self.store = store
         self.actor = actor
         self.roots = Roots(store)
-        self.registry: AdapterRegistry = installed_registry()
         self.edits = EditTaker(store, actor)
-        self._pool = ExtractionPool(installed_registry)
+        self._pools: list[ExtractionPool] = []
         self._indexer = IndexBeside(store.path)
 
     def __enter__(self) -> Self:
@@ -105,8 +105,24 @@ class Sources:
         self.close()
 
     def close(self) -> None:
-        self._pool.close()
+        for pool in self._pools:
+            pool.close()
         self._indexer.finish()
+
+    @cached_property
+    def registry(self) -> AdapterRegistry:
+        """The adapters; not looked for where nothing has to be read."""
+        from pcpfs.sources.registry import installed_registry  # noqa: PLC0415
+
+        return installed_registry()
+
+    @cached_property
+    def _pool(self) -> ExtractionPool:
+        from pcpfs.sources.extraction_pool import ExtractionPool  # noqa: PLC0415 (see `registry`)
+        from pcpfs.sources.registry import installed_registry  # noqa: PLC0415
+
+        self._pools.append(ExtractionPool(installed_registry))
+        return self._pools[0]
 
     def warm(self) -> None:
         """Start the workers now, for those who watch."""
@@ -160,6 +176,8 @@ class Sources:
 
     def reextract(self, progress: Progress | None = None) -> ReextractReport:
         """Look at the bytes in the store again with newer adapters."""
+        from pcpfs.sources.reextract import reextract  # noqa: PLC0415 (a rare thing to do)
+
         return reextract(self.store, self.actor, self.registry, self._pool, progress)
 
     def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, tuple[str, ...]]:
@@ -187,24 +205,29 @@ class Sources:
     ) -> Done:
         """First the history, where that is recorded, then the files: what is there now is what
         holds now, whatever the commits say."""
-        past = History(
-            self.store,
-            self.registry,
-            self._pool,
-            transaction,
-            root,
-            self._indexer.look,
-            progress,
-        )
         told, warnings = None, tuple[str, ...]()
+        if wish is not None or root.walked is not None:
+            told, warnings = self._bring_past(transaction, root, wish, progress)
+        done = self._look(transaction, root, None, progress)
+        return replace(done, report=replace(done.report, history=told), warnings=warnings)
+
+    def _bring_past(
+        self,
+        transaction: Transaction,
+        root: Root,
+        wish: HistoryWish | None,
+        progress: Progress | None,
+    ) -> tuple[HistoryReport | None, tuple[str, ...]]:
+        from pcpfs.sources.history import History  # noqa: PLC0415 (mostly none is recorded)
+
+        flushed = self._indexer.look
+        past = History(self.store, self.registry, self._pool, transaction, root, flushed, progress)
         try:
-            told = past.bring(wish)
+            return past.bring(wish), ()
         except (NotFound, Unavailable) as error:
             if wish is not None:
                 raise
-            warnings = (f"the history of {root.name} was left alone: {error.message}",)
-        done = self._look(transaction, root, None, progress)
-        return replace(done, report=replace(done.report, history=told), warnings=warnings)
+            return None, (f"the history of {root.name} was left alone: {error.message}",)
 
     def _look(
         self,
@@ -225,21 +248,22 @@ class Sources:
         settled, contents = self._settle(root, found)
         known = self._known(root, settled)
         todo = self._planned(root, known, settled, contents)
-        applier = Applier(
-            self.store,
-            self.registry,
-            self._pool,
-            transaction,
-            root,
-            cache,
-            self._indexer.look,
-            self._batch_files,
-        )
-        applied = applier.apply(todo, contents, progress)
+        applied = Applied()
+        if todo.observe or todo.close:
+            applier = self._applier(transaction, root, cache)
+            applied = applier.apply(todo, contents, progress)
         missed = {skip.path for skip in applied.skipped if not skip.reason.is_taken_in}
         remembered = _without(settled, missed)
         report = self._report(root, settled, todo, applied)
         return Done(root, applied, report, cache.after(remembered, started))
+
+    def _applier(self, transaction: Transaction, root: Root, cache: StatCache) -> Applier:
+        from pcpfs.sources.apply import Applier  # noqa: PLC0415 (mostly nothing has changed)
+
+        flushed, files = self._indexer.look, self._batch_files
+        return Applier(
+            self.store, self.registry, self._pool, transaction, root, cache, flushed, files
+        )
 
     def _settle(self, root: Root, found: Scan) -> tuple[Scan, dict[str, bytes]]:
         """Read what has to be read; keep the bytes as far as memory is meant for it."""
@@ -263,7 +287,7 @@ class Sources:
         """The pages of a root below what was looked at."""
         rows = []
         for path in found.covered:
-            for condition, parameters in _at_or_below(path):
+            for condition, parameters in at_or_below(path):
                 rows += self.store.catalog.query(
                     "SELECT path, page_id, digest, is_open FROM page "
                     f"WHERE root_id = ? AND {condition}",
@@ -370,6 +394,8 @@ class Sources:
 
     def _is_much_pending(self) -> bool:
         """More than a search would read in memory."""
+        from pcpfs.store.text_indexes import OVERLAID  # noqa: PLC0415 (only `look` needs it)
+
         query = "SELECT count(*) FROM (SELECT 1 FROM pending LIMIT ?)"
         ((count,),) = self.store.catalog.query(query, (OVERLAID + 1,))
         return bool(count > OVERLAID)
@@ -380,17 +406,6 @@ class Sources:
         if self.store.catalog.query("SELECT 1 FROM pending LIMIT 1"):
             with closing(Session(self.store, self.actor)) as session, suppress(Unavailable):
                 session.flush_indexes(progress)
-
-
-def _at_or_below(path: str) -> Sequence[tuple[str, tuple[str, ...]]]:
-    """Conditions that together say that the column `path` is this path or lies below it.
-
-    One question for each: SQLite would answer both at once by looking at every file of the root.
-    """
-    if not path:
-        return (("1", ()),)
-    path = escaped(path)
-    return (("path = ?", (path,)), ("path > ? AND path < ?", (path + "/", path + "0")))
 
 
 def _without(found: Scan, paths: Container[str]) -> Scan:

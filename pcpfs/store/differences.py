@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from pcpfs.store.documents import decoded
+from pcpfs.model.texts import decoded
 
 
 def unified(name: str, before: bytes, after: bytes) -> str:

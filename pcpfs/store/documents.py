@@ -11,6 +11,7 @@ from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Revision
+from pcpfs.model.texts import decoded
 from pcpfs.search.analysis import Document
 from pcpfs.store.catalog import Catalog
 from pcpfs.store.objects import Objects
@@ -160,13 +161,3 @@ def _factor(path: str) -> int:
 
 def _is_text(raw: bytes) -> bool:
     return b"\0" not in raw[:8192] or raw[:2] in (b"\xff\xfe", b"\xfe\xff")
-
-
-def decoded(raw: bytes) -> str:
-    """Text for searching and showing: UTF-16 by its mark, else UTF-8, else Latin-1."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return raw.decode("utf-16", "replace")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

@@ -8,8 +8,8 @@ from typing import Any
 
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
+from pcpfs.model.texts import decoded
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.documents import decoded
 from pcpfs.store.secrets import AllowList, Finding
 
 Text = tuple[str, str]

@@ -9,11 +9,12 @@ from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EVENT, PROJECTIONS
+from pcpfs.model.texts import decoded
 from pcpfs.search.excerpt import excerpt
 from pcpfs.search.query import Query, parse
 from pcpfs.store.catalog import decode_list
 from pcpfs.store.citations import suspicions
-from pcpfs.store.documents import Documents, decoded
+from pcpfs.store.documents import Documents
 from pcpfs.store.reading import Reader
 from pcpfs.store.rows import PageRow, SpanRow
 

@@ -11,9 +11,9 @@ from pcpfs.model.changes import Noted
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import MOST_RESULTS, Draft
 from pcpfs.model.secrets import PASSWORD, SecretAccepted, is_placeholder, place_of, secrets_in
+from pcpfs.model.texts import decoded
 from pcpfs.ports import Entropy
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.documents import decoded
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 

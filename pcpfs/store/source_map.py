@@ -17,10 +17,11 @@ from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.names import Namespace, escaped
 from pcpfs.model.requests import DEFAULT_TOKENS, MOST_RESULTS, SYMBOL, Filters
 from pcpfs.model.shown import safe
+from pcpfs.model.texts import decoded
 from pcpfs.search.importance import Definition, Focus, Importance, Place, importance
 from pcpfs.search.mentions import VERSION, family, is_code, mentions
 from pcpfs.search.outline import Entry, Outline, Sheet, outline
-from pcpfs.store.documents import decoded, ranks_lower
+from pcpfs.store.documents import ranks_lower
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader

@@ -12,8 +12,8 @@ from pcpfs.model.changes import Event, LifecycleSet, Linked, Named, Relation, Re
 from pcpfs.model.ids import Digest, PageId, RelationId, RevisionId, base32
 from pcpfs.model.names import Namespace, media_type_of
 from pcpfs.model.pages import Facets, Payload, Principal, ProvenanceEvent, Revision
+from pcpfs.model.texts import decoded
 from pcpfs.store.catalog import decode_list
-from pcpfs.store.documents import decoded
 from pcpfs.store.intents import Committed, position_now
 from pcpfs.store.local import Base
 from pcpfs.store.secrets import AllowList, Finding

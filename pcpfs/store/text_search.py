@@ -13,6 +13,7 @@ from pcpfs.model.answers import FrameView, Pins, SearchAnswer, SearchHit
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import FrameId
 from pcpfs.model.pages import Facets
+from pcpfs.model.texts import decoded
 from pcpfs.ports import SearchIndex
 from pcpfs.search.excerpt import (
     LONGEST_EXCERPT,
@@ -25,7 +26,7 @@ from pcpfs.search.excerpt import (
 from pcpfs.search.query import Query, parse
 from pcpfs.search.ranking import Hit, rank, ranked
 from pcpfs.store.catalog import Catalog
-from pcpfs.store.documents import Documents, decoded
+from pcpfs.store.documents import Documents
 from pcpfs.store.eligible import Eligible
 from pcpfs.store.page_hits import PageHits
 from pcpfs.store.pinned import holds

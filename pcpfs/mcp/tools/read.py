@@ -13,11 +13,11 @@ from pcpfs.mcp.quoting import Quote, Rest, answer, at, holds, short
 from pcpfs.mcp.room import Room, broken_citations
 from pcpfs.mcp.tool import Tool
 from pcpfs.model.answers import Manifest
+from pcpfs.model.texts import decoded
 from pcpfs.provider.answering import Desk
 from pcpfs.provider.candidate import Candidate, Subject
 from pcpfs.provider.cutting import Text
 from pcpfs.provider.naming import item_of
-from pcpfs.store.documents import decoded
 from pcpfs.store.references import Reference
 
 _RANGE = re.compile(r"(\d{1,15})-(\d{0,15})", re.ASCII)
