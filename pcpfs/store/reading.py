@@ -245,7 +245,7 @@ class Reader:
             spans = self.catalog.spans(page.page_id)
             entries += [self._log_entry(page, span, counts) for span in reversed(spans)]
         if len({entry.path for entry in entries}) > 1:
-            entries.sort(key=lambda entry: entry.created_at, reverse=True)
+            entries.sort(key=lambda entry: entry.valid_from or entry.created_at, reverse=True)
         return tuple(entries)
 
     def _line(self, page: PageRow) -> Iterator[PageRow]:
@@ -374,6 +374,8 @@ class Reader:
             size=body.payload.size if body.payload else None,
             opened=counts.get(("valid_from", span.valid_from), 0) if page.is_source else None,
             closed=counts.get(("valid_to", span.valid_to or 0), 0) if page.is_source else None,
+            commit=span.commit_id,
+            author=span.author,
         )
 
     def _symbol_counts(self, page: PageRow) -> dict[tuple[str, int], int]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import with_pins
+from pcpfs.cli.options import instant_option, with_pins
 from pcpfs.cli.text import safe, safe_lines, styled
+from pcpfs.errors import UsageError
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import Difference, Pins
+    from pcpfs.model.answers import Difference, Pins, SymbolDifference
+    from pcpfs.model.instants import Instant
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
@@ -22,19 +24,43 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
 @click.command(
     cls=Command,
     section="Read",
-    examples=["pcpfs diff glossary.md", "pcpfs diff glossary.md rev_3fa90c11d2e4 rev_0b7d1c22a9f0"],
+    examples=[
+        "pcpfs diff glossary.md",
+        "pcpfs diff glossary.md rev_3fa90c11d2e4 rev_0b7d1c22a9f0",
+        "pcpfs diff --symbol Router.match --since 2024-01-01",
+    ],
 )
 @with_pins
-@click.argument("page", metavar="ID")
+@click.option("--symbol", metavar="NAME", help="Two texts of a symbol; with ID only of that file.")
+@instant_option("--since", "With --symbol: against what it was then.")
+@click.argument("page", metavar="[ID]", required=False)
 @click.argument("before", metavar="[REV]", required=False)
 @click.argument("after", metavar="[REV]", required=False)
-def command(call: Call, page: str, before: str | None, after: str | None, pins: Pins) -> None:
+def command(
+    call: Call,
+    *,
+    page: str | None,
+    before: str | None,
+    after: str | None,
+    symbol: str | None,
+    since: Instant | None,
+    pins: Pins,
+) -> None:
     """Compare two revisions.
 
     Shows the text, and for source files the symbols added, removed and changed.
 
     Without REV the newest with the one before it; with one REV that with the newest.
     """
+    if symbol is not None:
+        from pcpfs.store.symbol_life import differences  # noqa: PLC0415 (help needs no store)
+
+        reader = call.session.reader(pins)
+        found = differences(reader, symbol, until=pins.as_of, since=since, page=page)
+        call.answer({"symbols": found}, _symbol_lines(found))
+        return
+    if page is None or since is not None:
+        raise UsageError("say of which page, or --symbol NAME (to which --since belongs)")
     difference = call.session.diff(page, before, after, pins)
     call.answer(difference, _lines(difference))
 
@@ -46,5 +72,20 @@ def _lines(difference: Difference) -> Iterator[str]:
             yield styled(f"{mark} {safe(name)}", _COLOURS.get(mark, "yellow"))
     if difference.binary:
         yield "the bytes differ; they are no text"
-    for line in safe_lines(difference.text).splitlines():
+    yield from _text_lines(difference.text)
+
+
+def _symbol_lines(found: Iterable[SymbolDifference]) -> Iterator[str]:
+    for one in found:
+        before, after = one.before, one.after
+        was = f"{before.path}:{before.lines[0]} since {before.at}" if before else "nothing"
+        yield styled(
+            safe(f"{after.qualified_name}: {was} → {after.path}:{after.lines[0]} since {after.at}"),
+            "bold",
+        )
+        yield from _text_lines(one.text)
+
+
+def _text_lines(text: str) -> Iterator[str]:
+    for line in safe_lines(text).splitlines():
         yield styled(line, _COLOURS.get(line[:1]))

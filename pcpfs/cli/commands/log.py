@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -10,26 +10,50 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_part, with_pins
-from pcpfs.cli.text import columns, interval, more_lines, safe, short, size
+from pcpfs.cli.text import columns, interval, more_lines, safe, short, size, styled
+from pcpfs.errors import UsageError
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import LogEntry, Pins
+    from pcpfs.model.answers import LogEntry, Pins, SymbolLife, SymbolStep
     from pcpfs.store.paging import Part
 
 
 @click.command(
     cls=Command,
     section="Read",
-    examples=["pcpfs log glossary.md", "pcpfs log --json pg_01k0w3v5c8e2f9"],
+    examples=[
+        "pcpfs log glossary.md",
+        "pcpfs log --json pg_01k0w3v5c8e2f9",
+        "pcpfs log --symbol Router.match",
+    ],
 )
 @with_part
 @with_pins
-@click.argument("page", metavar="ID")
-def command(call: Call, page: str, pins: Pins, limit: int, cursor: str | None) -> None:
-    """Show the history of a page.
+@click.option("--symbol", metavar="NAME", help="The life of a symbol; with ID only of that file.")
+@click.argument("page", metavar="[ID]", required=False)
+def command(
+    call: Call,
+    *,
+    page: str | None,
+    symbol: str | None,
+    pins: Pins,
+    limit: int,
+    cursor: str | None,
+) -> None:
+    """Show the history of a page or a symbol.
 
-    The revisions, or what was observed of a source file; newest first.
+    The revisions, or what was observed of a source file; newest first. Of a symbol, under all of
+    its names and in all of its places: when it was opened, changed, moved, renamed and closed, and,
+    where the git history is recorded (add --history), by which commit of whom.
     """
+    if symbol is not None:
+        from pcpfs.store.symbol_life import lives  # noqa: PLC0415 (help needs no store)
+
+        found = lives(call.session.reader(pins), symbol, until=pins.as_of, page=page)
+        call.answer({"symbols": found}, _life_lines(found))
+        return
+    if page is None:
+        raise UsageError("say of which page, or --symbol NAME")
     part = call.session.history(page, pins, limit=limit, cursor=cursor)
     call.answer({"revisions": part.items, "cursor": part.cursor}, _lines(part))
 
@@ -49,10 +73,33 @@ def _lines(part: Part[LogEntry]) -> Iterator[str]:
     yield from more_lines(part.cursor)
 
 
+def _life_lines(lives: Iterable[SymbolLife]) -> Iterator[str]:
+    for life in lives:
+        place = safe(f"{life.root}/{life.path}")
+        yield f"{styled(safe(life.qualified_name), 'bold')} ({place})  {life.kind}"
+        rows = [
+            (
+                step.event,
+                str(step.at),
+                (step.commit or "")[:12],
+                safe(step.author or ""),
+                safe(f"{step.path}:{step.lines[0]}{_was(step)}"),
+            )
+            for step in life.steps
+        ]
+        yield from (f"  {line}" for line in columns(rows, ("yellow", "bold", "dim")))
+
+
+def _was(step: SymbolStep) -> str:
+    was = f", was {step.was}" if step.was else ""
+    return f"{was}, {step.reason}" if step.reason not in (None, "changed") else was
+
+
 def _span(entry: LogEntry) -> str:
     holds = entry.valid_from or entry.valid_to
     told = f"holds {interval(entry.valid_from, entry.valid_to)}" if holds else ""
-    return "  ".join(filter(None, [safe(entry.title or ""), _size(entry), told]))
+    by = f"commit {entry.commit[:12]} {safe(entry.author or '')}" if entry.commit else ""
+    return "  ".join(filter(None, [safe(entry.title or ""), _size(entry), told, by]))
 
 
 def _size(entry: LogEntry) -> str:
