@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from posixpath import basename
 
 from pcpfs.ports import Adapter
+from pcpfs_adapters.git_lfs import LfsPointer, is_pointer
 from pcpfs_adapters.language import Language, load
 from pcpfs_adapters.markdown import Markdown
 from pcpfs_adapters.plain_text import PlainText
@@ -16,12 +17,14 @@ _SHEBANG = re.compile(rb"\A(?:\xef\xbb\xbf)?#![ \t]*([^\r\n]+)")
 
 
 class Registry:
-    """Finds adapters by file name, suffix, `#!` line or tag; plain text takes what is left."""
+    """Finds adapters by file name, suffix, `#!` line or tag; plain text takes what is left. What
+    is only a pointer to a file is that, whatever its name."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         engines = tuple(TreeSitterAdapter(language) for language in languages)
         self._text = PlainText()
-        self._all: tuple[Adapter, ...] = (*engines, Markdown(), self._text)
+        self._pointer = LfsPointer()
+        self._all: tuple[Adapter, ...] = (*engines, Markdown(), self._pointer, self._text)
         self._by_filename = {name: a for a in self._all for name in a.filenames}
         self._by_suffix = {suffix: a for a in self._all for suffix in a.suffixes}
         self._by_prefix = {start: a for a in engines for start in a.language.prefixes}
@@ -35,6 +38,8 @@ class Registry:
         return next((a for a in self._all if f"{a.name}-{a.version}" == tag), None)
 
     def for_source(self, path: str, head: bytes) -> Adapter:
+        if is_pointer(head):
+            return self._pointer
         name = basename(path)
         if name in self._by_filename:
             return self._by_filename[name]

@@ -20,6 +20,10 @@ TOO_DAMAGED = "too damaged to search"
 LEFT_OUT = "left out"
 """Notes of an extraction that has not all symbols; of some that were left out, the end of one."""
 
+LFS_POINTER = "git_lfs"
+"""The language of a file that is only a pointer to one that Git LFS keeps; its note says to which
+(`sha256:…, 12,345 bytes`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

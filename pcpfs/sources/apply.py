@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from pcpfs.model.changes import COMMIT, FIRST, Closed, Event, Linked, Noted, Observed, Relation
-from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
+from pcpfs.model.frames import FILE_KIND, LFS_POINTER, Extraction, frame_ids
 from pcpfs.model.ids import FrameId, PageId, RelationId, RevisionId, base32
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import source_ref
@@ -107,7 +107,11 @@ class Applier:
         """What the adapter saw; for a file that it could not cope with, what plain text sees."""
         path = content.candidate.path
         if isinstance(seen, Extraction):
-            if seen.limits:
+            if seen.language == LFS_POINTER:
+                self.applied.skipped.append(
+                    Skipped(path, Reason.LFS_POINTER, "; ".join(seen.notes))
+                )
+            elif seen.limits:
                 reason = Reason.FEWER_SYMBOLS if seen.symbols else Reason.NO_SYMBOLS
                 self.applied.skipped.append(Skipped(path, reason, "; ".join(seen.limits)))
             return seen

@@ -71,7 +71,7 @@ class Watcher:
         self._begin = observe
         self._roots: dict[Path, tuple[int, int] | None] = {}
         self._observation: Observation | None = None
-        self._overflows = _Overflows(self._on_overflow)
+        self._overflows = _Overflows(self.lost)
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.Lock()
         self._noticed: dict[Path, Noticed] = {}
@@ -101,6 +101,10 @@ class Watcher:
     def wake(self) -> None:
         """Let a `drain` that is waiting return; may be called in a signal handler."""
         self._bell.put(None)
+
+    def lost(self) -> None:
+        """Events were lost: everything is in doubt; may be called in any thread."""
+        self._doubt_all(Doubt.OVERFLOW)
 
     def drain(self, timeout: float) -> Mapping[Path, Noticed]:
         """What was noticed since the last call; waits for something, up to `timeout` seconds.
@@ -189,9 +193,6 @@ class Watcher:
                 self._note(root, doubt=Doubt.DIRECTORY)
             else:
                 self._note(root, path)
-
-    def _on_overflow(self) -> None:
-        self._doubt_all(Doubt.OVERFLOW)
 
     def _doubt_all(self, doubt: Doubt) -> None:
         for root in tuple(self._roots):

@@ -34,12 +34,13 @@ class Reason(StrEnum):
     CHANGING = "changing"
     NO_SYMBOLS = "no_symbols"
     FEWER_SYMBOLS = "fewer_symbols"
+    LFS_POINTER = "lfs_pointer"
     WITHHELD = "withheld"
 
     @property
     def is_taken_in(self) -> bool:
-        """Whether the file is a page all the same, of which symbols are missing."""
-        return self in (Reason.NO_SYMBOLS, Reason.FEWER_SYMBOLS)
+        """Whether the file is a page all the same, of which symbols or the content are missing."""
+        return self in (Reason.NO_SYMBOLS, Reason.FEWER_SYMBOLS, Reason.LFS_POINTER)
 
 
 class Stat(NamedTuple):

@@ -10,6 +10,12 @@ from importlib.metadata import entry_points
 import pytest
 from pcpfs_adapters.installed import builtin
 
+POINTER = b"""\
+version https://git-lfs.github.com/spec/v1
+oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
+size 12345
+"""
+
 
 @pytest.mark.parametrize(
     ("path", "head", "name"),
@@ -40,6 +46,10 @@ from pcpfs_adapters.installed import builtin
         ("run", b"#!/usr/bin/perl\n", "text"),
         ("notes.txt", b"#!/bin/sh\n", "text"),
         ("no suffix", b"plain", "text"),
+        ("model.py", POINTER, "git_lfs"),
+        ("model.bin", POINTER.rstrip(), "git_lfs"),
+        ("model.py", POINTER + b"x = 1\n", "python"),
+        ("about.txt", POINTER.replace(b"sha256:4d", b"md5:"), "text"),
         ("", b"", "text"),
         ("py", b"", "text"),
         ("folder.py/data", b"", "text"),

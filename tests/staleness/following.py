@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcpfs.model.answers import Suspicion
-from pcpfs.model.frames import FILE_KIND, Extraction
+from pcpfs.model.frames import FILE_KIND, LFS_POINTER, Extraction
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace, escaped, unescaped
 from pcpfs.model.requests import Draft
@@ -97,6 +97,7 @@ def on_disk(root: Path) -> Held:
         assert isinstance(outcome, Content), outcome
         seen = extract(_REGISTRY, path, outcome.data)
         assert isinstance(seen, Extraction), seen
+        skipped |= {(path, "lfs_pointer")} if seen.language == LFS_POINTER else set()
         digest = files[path] = Digest.of(outcome.data)
         file = (escaped(path.rpartition("/")[2]), FILE_KIND, digest, 0, len(outcome.data))
         symbols = ((s.qualified_name, s.kind, s.digest, *s.bytes) for s in seen.symbols)
@@ -141,6 +142,13 @@ class Keeper:
         """A note about the only symbol of that name; its page."""
         (hit,) = self.session.symbol(name).results
         draft = Draft(f"about {name}\n".encode(), media_type="text/markdown", cites=(hit.frame_id,))
+        return str(self.session.write(SCOPE, draft).page_id)
+
+    def cite_at(self, path: str, name: str) -> str:
+        """A note about a symbol of one file; its page."""
+        frames = self.session.frames_of(escaped(path))
+        found = next(frame for frame in frames if frame.qualified_name == name)
+        draft = Draft(b"about it\n", media_type="text/markdown", cites=(found.frame_id,))
         return str(self.session.write(SCOPE, draft).page_id)
 
     def suspects(self) -> dict[str, tuple[Suspicion, ...]]:

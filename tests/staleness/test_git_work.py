@@ -130,3 +130,30 @@ def test_nested_repositories_and_submodules_are_followed_like_folders(
     git(root, "submodule", "deinit", "-q", "-f", "sub")
     following.until_held(on_disk(root))
     assert "sub/lib.py" not in following.keeper.held().files
+
+
+OID = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 12345\n"
+
+
+def test_a_pointer_of_lfs_is_marked_with_its_oid_until_the_file_itself_is_there(
+    following: Following, root: Path
+) -> None:
+    keeper = following.keeper
+    save(root / "a.py", POINTER)
+    following.until_held(on_disk(root))
+    (told,) = [line for line in following.lines if line.event == "skipped"]
+    assert (told.path, told.message) == ("a.py", f"lfs_pointer: sha256:{OID}, 12,345 bytes")
+    assert keeper.session.symbol("in_a").results == ()
+    assert keeper.session.payload("a.py") == POINTER.encode()
+    manifest = keeper.session.manifest("a.py")
+    assert manifest.payload is not None
+    assert manifest.payload.media_type == "text/x-git-lfs-pointer"
+    assert [hit.path for hit in keeper.session.search(OID).results] == ["a.py"]
+    save(root / "b.py", function("in_b", 2))
+    following.until(lambda: "b.py" in following.told("changed"))
+    assert keeper.held().skipped >= {("a.py", "lfs_pointer")}
+    save(root / "a.py", function("in_a"))
+    following.until_held(on_disk(root))
+    assert len(keeper.session.symbol("in_a").results) == 1
+    assert ("a.py", "lfs_pointer") not in keeper.held().skipped
