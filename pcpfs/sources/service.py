@@ -12,25 +12,20 @@ from typing import TYPE_CHECKING, Self
 from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import renames
 from pcpfs.model.answers import HistoryReport, RootReport, Skipped
-from pcpfs.model.ids import Digest, PageId
-from pcpfs.model.names import unescaped
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
 from pcpfs.sources.applied import BATCH_BYTES, BATCH_FILES, Applied
+from pcpfs.sources.comparing import known_pages, settled
 from pcpfs.sources.moved_away import without_erased
 from pcpfs.sources.plan import GONE, Known, Novelty, Plan, plan
-from pcpfs.sources.reading import read_stable
-from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted, at_or_below
+from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
-from pcpfs.sources.scanned import Candidate, Content, Gone, Prefixes, Reason, Scan
-from pcpfs.sources.scanned import Skipped as ScanSkipped
+from pcpfs.sources.scanned import Prefixes, Reason, Scan
 from pcpfs.sources.statcache import StatCache
-from pcpfs.sources.withholding import without_secrets
 from pcpfs.store.authority import Authority
 from pcpfs.store.index_process import IndexBeside
 from pcpfs.store.rows import RootRow
-from pcpfs.store.secrets import AllowList
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.take_edits import EditTaker, TreeReport
@@ -245,16 +240,15 @@ class Sources:
             else scan_paths(root.path, root.options, cache, paths)
         )
         found = without_erased(self.store, transaction, root, found)
-        settled, contents = self._settle(root, found)
-        known = self._known(root, settled)
-        todo = self._planned(root, known, settled, contents)
+        seen, contents = settled(self.store, root, found, BATCH_BYTES)
+        todo = self._planned(root, known_pages(self.store, root, seen), seen, contents)
         applied = Applied()
         if todo.observe or todo.close:
             applier = self._applier(transaction, root, cache)
             applied = applier.apply(todo, contents, progress)
         missed = {skip.path for skip in applied.skipped if not skip.reason.is_taken_in}
-        remembered = _without(settled, missed)
-        report = self._report(root, settled, todo, applied)
+        remembered = _without(seen, missed)
+        report = self._report(root, seen, todo, applied)
         return Done(root, applied, report, cache.after(remembered, started))
 
     def _applier(self, transaction: Transaction, root: Root, cache: StatCache) -> Applier:
@@ -264,39 +258,6 @@ class Sources:
         return Applier(
             self.store, self.registry, self._pool, transaction, root, cache, flushed, files
         )
-
-    def _settle(self, root: Root, found: Scan) -> tuple[Scan, dict[str, bytes]]:
-        """Read what has to be read; keep the bytes as far as memory is meant for it."""
-        outcomes: dict[str, Candidate | ScanSkipped | Gone] = {}
-        allowed = AllowList.of(self.store.catalog, root.namespace)
-        contents: dict[str, bytes] = {}
-        kept = 0
-        for path in found.to_read:
-            outcome = read_stable(root.path, path, root.options.max_size)
-            outcome = without_secrets(outcome, allowed)
-            if isinstance(outcome, Content):
-                outcomes[path] = outcome.candidate
-                if kept + len(outcome.data) <= BATCH_BYTES:
-                    contents[path] = outcome.data
-                    kept += len(outcome.data)
-            else:
-                outcomes[path] = outcome
-        return found.settled(outcomes), contents
-
-    def _known(self, root: Root, found: Scan) -> dict[str, Known]:
-        """The pages of a root below what was looked at."""
-        rows = []
-        for path in found.covered:
-            for condition, parameters in at_or_below(path):
-                rows += self.store.catalog.query(
-                    "SELECT path, page_id, digest, is_open FROM page "
-                    f"WHERE root_id = ? AND {condition}",
-                    (root.root_id, *parameters),
-                )
-        return {
-            unescaped(path): Known(PageId(page), Digest(digest) if is_open else None)
-            for path, page, digest, is_open in rows
-        }
 
     def _planned(
         self,

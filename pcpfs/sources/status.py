@@ -12,10 +12,10 @@ from pcpfs.model.answers import RootView, ScopeView, Skipped, SuspectPage
 from pcpfs.model.grants import READ
 from pcpfs.model.ids import RootId
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import unescaped
+from pcpfs.sources.comparing import known_pages, settled
+from pcpfs.sources.plan import GONE, Novelty, plan
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
-from pcpfs.sources.scanned import Reason
 from pcpfs.sources.watch_sign import WatcherView, watchers
 from pcpfs.store import layout
 from pcpfs.store.catalog import Damage
@@ -28,10 +28,13 @@ from pcpfs.store.searching import IndexView
 from pcpfs.store.session import Session
 from pcpfs.store.sizes import Sizes, sizes
 
+_NEW, _CHANGED = "new", "changed"
+
 
 @dataclass(frozen=True, slots=True)
 class StalePath:
-    """A source file that differs from what the store says, found by its times and size."""
+    """A source file that differs from what the store says: it is `new`, `changed` or `gone`, or
+    left out from now on for a reason (`ignored`, `binary`, …)."""
 
     root: str
     path: str
@@ -79,8 +82,9 @@ class Status:
 
 
 def status(session: Session, *, limit: int = DEFAULT_PART, size: bool = False) -> Status:
-    """Looks at the stat of every source file, and for `size` of every file of the store; reads and
-    writes none. NotPermitted where anybody but the owner asks for sizes."""
+    """Looks at the stat of every source file, and for `size` of every file of the store; reads the
+    source files of which that does not tell whether they are as they were, and writes none.
+    NotPermitted where anybody but the owner asks for sizes."""
     store = session.store
     lists = {name: tuple(_items(session, name)) for name in LISTS}
     parts = {name: _part(name, items, limit, None) for name, items in lists.items()}
@@ -214,26 +218,18 @@ def _state(root: Root | None) -> str:
     return "ok" if root.path.is_dir() else "unavailable"
 
 
-def _stale(session: Session, roots: Roots, root: Root) -> Iterator[StalePath]:
+def _stale(session: Session, roots: Roots, root: Root) -> list[StalePath]:
+    """What a sync would do, by path."""
+    store = session.store
     found = scan(root.path, root.options, roots.cache(root))
-    pages = session.store.catalog.pages("root_id = ? AND is_open", (root.root_id,))
-    known = {unescaped(page.path or ""): page.digest for page in pages}
-    withheld = {s.path for s in roots.skipped(root) if s.reason == Reason.WITHHELD}
-    for file in found.files:
-        digest = known.pop(file.path, None)
-        if file.path in withheld and file.stat.mtime_ns <= _last_look(session, root):
-            continue
-        if digest is None:
-            yield StalePath(root.name, file.path, "new")
-        elif file.digest is not None and file.digest != digest:
-            yield StalePath(root.name, file.path, "changed")
-        elif file.digest is None and file.stat.mtime_ns > _last_look(session, root):
-            yield StalePath(root.name, file.path, "touched")
-    if not found.unreadable:
-        skipped = {skip.path for skip in found.skipped}
-        yield from (StalePath(root.name, p, "gone") for p in sorted(known) if p not in skipped)
-
-
-def _last_look(session: Session, root: Root) -> int:
-    synced = session.store.local.roots()[root.root_id].synced_at
-    return (synced or 0) * 1000
+    found, _ = settled(store, root, found, most_bytes=0)
+    todo = plan(known_pages(store, root, found), found)
+    stale = [
+        StalePath(root.name, seen.file.path, _CHANGED if seen.novelty is Novelty.CHANGED else _NEW)
+        for seen in todo.observe
+    ]
+    stale += [
+        StalePath(root.name, close.path, GONE if close.moved_to else close.reason)
+        for close in todo.close
+    ]
+    return sorted(stale, key=lambda one: one.path)

@@ -102,6 +102,21 @@ class TestVerifyAndStatus:
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
         assert not added.verify().ok
 
+    def test_status_is_not_fooled_by_times_either(self, added: SourceTree) -> None:
+        added.write("kept.py", "def kept():\n    return 1\n")
+        added.sync()
+        times = (added.path / "b.py").stat()
+        (added.path / "a.py").touch()
+        (added.path / "kept.py").chmod(0o600)
+        assert status(added.place.session).stale == ()
+        added.edit("b.py", "return 0", "return 9")
+        os.utime(added.path / "b.py", ns=(times.st_atime_ns, times.st_mtime_ns))
+        added.write(".gitignore", "kept.py\n", at="2001-01-01")
+        stale = [(s.path, s.status) for s in status(added.place.session).stale]
+        assert stale == [(".gitignore", "new"), ("b.py", "changed"), ("kept.py", "ignored")]
+        added.sync()
+        assert status(added.place.session).stale == ()
+
     def test_a_new_file_is_stale_until_the_next_sync(self, added: SourceTree) -> None:
         added.write("new.py")
         (stale,) = status(added.place.session).stale
