@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.ids import FrameId, PageId, RevisionId
-from pcpfs.model.names import Namespace, escaped
+from pcpfs.model.names import Namespace, escaped, unescaped
 from pcpfs.store.catalog import Catalog, decode_list
 from pcpfs.store.rows import PageRow
 from pcpfs.store.tree import wanted_files
@@ -38,7 +38,9 @@ def resolve(catalog: Catalog, given: str) -> Reference:
         page = resolve(catalog, text).page
         chosen = _revision_of(catalog, page, revision)
         return Reference(page, chosen)
-    found = _by_id(catalog, given) or _by_path(catalog, given)
+    spelt = dict.fromkeys((escaped(given), escaped(unescaped(given))))
+    found = _by_id(catalog, given)
+    found = found or next(filter(None, (_by_path(catalog, path) for path in spelt)), None)
     if found is None:
         raise NotFound(f"nothing here is called {_quoted(given)}; see pcpfs search or pcpfs ls")
     return found
@@ -104,8 +106,8 @@ def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
 
 
 def _by_path(catalog: Catalog, given: str) -> Reference | None:
-    """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`."""
-    given = escaped(given)
+    """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`; odd bytes as
+    answers show them."""
     pages = catalog.pages("path = ?", (given,))
     if not pages and "/" in given:
         ends_so = "path IS NOT NULL AND substr(?, -length(path)) = path"

@@ -189,7 +189,7 @@ def test_status_tells_roots_and_what_needs_attention(shore: Terminal) -> None:
     status = shore.run("status", "--json").json
     assert [(root["root"], root["files"]) for root in status["roots"]] == [("book", 3)]
     assert {(stale["path"], stale["status"]) for stale in status["stale"]} == {
-        ("tide.py", "touched"),
+        ("tide.py", "changed"),
         ("new.py", "new"),
     }
     assert [page["title"] for page in status["suspect"]] == ["Rising"]
@@ -197,7 +197,7 @@ def test_status_tells_roots_and_what_needs_attention(shore: Terminal) -> None:
     assert status["conflicts"] == []
     assert {"index", "generation"} <= set(status)
     text = shore.run("status").text
-    for part in ("book", "suspect: cites rise", "touched since the last sync: book/tide.py"):
+    for part in ("book", "suspect: cites rise", "changed since the last sync: book/tide.py"):
         assert part in text
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.errors import Conflict, InvalidName, NotFound, UsageError
-from pcpfs.model.names import source_ref
+from pcpfs.model.names import source_ref, unescaped
 from pcpfs.sources.status import status
 from pcpfs.store.fsck import fsck
 from pcpfs.store.store import Store
@@ -176,6 +176,8 @@ class TestOddNames:
             hit = app.symbol(f"odd{number:02}")
             raw = app.place.session.payload(hit.page_id)
             assert raw == f"def odd{number:02}():\n    return {number}\n".encode()
+            for spelt in (hit.path, unescaped(hit.path)):  # as it is shown, and as it is
+                assert app.place.session.resolve(spelt).page == hit.page_id
         pages = {row.page_id for row in app.place.store.catalog.pages()}
         assert len(pages) == len(self.NAMES)
         assert app.sync().commit is None

@@ -146,7 +146,7 @@ class Keeper:
 
     def cite_at(self, path: str, name: str) -> str:
         """A note about a symbol of one file; its page."""
-        frames = self.session.frames_of(escaped(path))
+        frames = self.session.frames_of(path)
         found = next(frame for frame in frames if frame.qualified_name == name)
         draft = Draft(b"about it\n", media_type="text/markdown", cites=(found.frame_id,))
         return str(self.session.write(SCOPE, draft).page_id)

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
@@ -319,6 +319,7 @@ def run(machine: Callable[[], Edits], examples: int, steps: int, *, fixed: bool)
             deadline=None,
             derandomize=fixed,
             database=None,
+            phases=[Phase.generate],  # to shrink what takes seconds would take hours
             suppress_health_check=list(HealthCheck),
         ),
     )
