@@ -176,8 +176,9 @@ class TestOddNames:
             hit = app.symbol(f"odd{number:02}")
             raw = app.place.session.payload(hit.page_id)
             assert raw == f"def odd{number:02}():\n    return {number}\n".encode()
-            for spelt in (hit.path, unescaped(hit.path)):  # as it is shown, and as it is
-                assert app.place.session.resolve(spelt).page == hit.page_id
+            assert app.place.session.resolve(unescaped(hit.path)).page == hit.page_id
+            if hit.path.encode() not in self.NAMES:  # as it is shown, unless another is called so
+                assert app.place.session.resolve(hit.path).page == hit.page_id
         pages = {row.page_id for row in app.place.store.catalog.pages()}
         assert len(pages) == len(self.NAMES)
         assert app.sync().commit is None
