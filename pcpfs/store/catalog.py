@@ -44,7 +44,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "18"
+CATALOG_VERSION = "19"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -93,7 +93,7 @@ _INDEXES = (
     "span (revision_id)",
     "span (page_id, valid_from) WHERE basis = 'first'",
     "frame (frame_id)",
-    "frame (page_id, valid_to)",
+    "frame (page_id, valid_to, kind)",
     "frame (name)",
     "frame (qualified_name)",
     "frame (doc_key)",

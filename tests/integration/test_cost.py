@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -39,6 +41,33 @@ def test_a_look_at_one_file_goes_through_no_whole_table(added: SourceTree) -> No
         for *_, step in db.execute("EXPLAIN QUERY PLAN " + question):
             assert not step.startswith("SCAN"), question
             assert "(root_id=?)" not in step, question
+
+
+def test_symbols_are_counted_without_looking_at_each(added: SourceTree) -> None:
+    asked: list[str] = []
+    db = added.place.store.catalog.db
+    with added.sources() as sources:
+        (root,) = sources.roots.named([])
+        db.set_trace_callback(asked.append)
+        files, symbols = sources.roots.counts(root.root_id)
+        db.set_trace_callback(None)
+    assert (files, symbols) == (2, 4)
+    (question,) = [q for q in asked if " frame " in q]
+    steps = [step for *_, step in db.execute("EXPLAIN QUERY PLAN " + question)]
+    assert any("frame USING COVERING INDEX" in step for step in steps), steps
+
+
+def test_a_sync_of_what_has_not_changed_imports_no_parser(added: SourceTree) -> None:
+    added.place.store.commit_late()
+    slow = ["multiprocessing", "importlib.metadata", "pcpfs_adapters", "whoosh", "watchdog"]
+    arguments = ["-C", str(added.place.path), "sync"]
+    program = (
+        f"import sys; from pcpfs.cli.main import main; main({arguments!r}); "
+        f"print([m for m in {slow!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stderr.strip() == b"[]"
+    assert b"nothing has changed" in done.stdout
 
 
 def test_a_save_writes_no_more_rows_after_many_others(added: SourceTree) -> None:
