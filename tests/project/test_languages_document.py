@@ -12,7 +12,9 @@ from pcpfs_adapters.tree_sitter_engine import TreeSitterAdapter
 from pcpfs.ports import Adapter
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "languages.md"
-ADAPTERS = {adapter.name: adapter for adapter in builtin().all() if adapter.name != "text"}
+PLAIN = ("text", "git_lfs")
+"""They take what no language claims, and tell no symbols."""
+ADAPTERS = {adapter.name: adapter for adapter in builtin().all() if adapter.name not in PLAIN}
 
 
 def listed() -> dict[str, tuple[set[str], set[str]]]:
