@@ -28,9 +28,10 @@ class Entry(NamedTuple):
 
 _COMMAND = (
     *("-c", "pack.compression=1", "fast-import"),
-    *("--quiet", "--force", "--date-format=raw", "--depth=0"),
+    *("--quiet", "--force", "--date-format=raw"),
 )
-"""Measured: level 1 without deltas takes 60 % of the time, and packs are 8 % larger."""
+"""Measured: level 1 without deltas takes 60 % of the time, and packs are 8 % larger. But where each
+content is much like the one before it, deltas take half of the time and a tenth of the room."""
 
 _CHUNK = 1 << 20
 
@@ -76,16 +77,17 @@ class CommitImport:
         changes: Sequence[tuple[bytes, Content]],
         *,
         merged: Sequence[CommitId] = (),
+        alike: bool = False,
     ) -> None:
-        """`merged` are further parents. An error while a content is read is raised, and nothing is
-        committed."""
+        """`merged` are further parents; `alike`: most contents are much like the one before. An
+        error while a content is read is raised, and nothing is committed."""
         self._pending += b"feature done\ncommit %s\n" % os.fsencode(ref)
         self._pending += b"mark :1\n" + text.encoded()
         if parent is not None:
             self._pending += b"from %s\n" % parent.encode()
         for further in merged:
             self._pending += b"merge %s\n" % further.encode()
-        with process.start(*_COMMAND) as git:
+        with process.start(*_COMMAND, f"--depth={50 if alike else 0}") as git:
             try:
                 self._feed(git, changes)
             except BrokenPipeError:

@@ -75,6 +75,7 @@ class Git(Junctions):
         *,
         refresh: bool = True,
         merged: Sequence[CommitId] = (),
+        alike: bool = False,
     ) -> CommitId:
         """Commit these changes, and nothing else, on top of HEAD.
 
@@ -85,7 +86,8 @@ class Git(Junctions):
         Unavailable while a merge or rebase waits. Busy if another git command holds the index or
         the branch for seconds; then nothing is committed, and the same call later does it.
         Without `refresh` the index is left behind (for scratch repositories). `merged` are further
-        parents: then a waiting merge is what is concluded (see `forget_merge`).
+        parents: then a waiting merge is what is concluded (see `forget_merge`). `alike`: most
+        contents are much like the one before, as versions of one file are.
         """
         waiting = self.unfinished()
         if waiting is not None and not (merged and waiting == "merge"):
@@ -98,7 +100,7 @@ class Git(Junctions):
         text = CommitText(message, at, author or self.identity, self.identity)
         for _ in range(_ATTEMPTS):
             before = self._head()
-            commit, entries = self._import(before, text, wanted, merged)
+            commit, entries = self._import(before, text, wanted, merged, alike)
             if refresh:
                 self._index_commit(entries, commit)
             moved = self._move_branch(before, commit)
@@ -169,13 +171,16 @@ class Git(Junctions):
         text: CommitText,
         changes: Sequence[tuple[bytes, Content]],
         merged: Sequence[CommitId],
+        alike: bool,
     ) -> tuple[CommitId, list[Entry]]:
         """Make the commit, under a name of ours that nobody looks at."""
         patience = Patience(self.work_tree)
         hash_name = self._hash_name(before.commit)
         while True:
             attempt = CommitImport(hash_name)
-            attempt.run(self._process(), _PENDING, before.commit, text, changes, merged=merged)
+            attempt.run(
+                self._process(), _PENDING, before.commit, text, changes, merged=merged, alike=alike
+            )
             if attempt.commit is not None:
                 return attempt.commit, attempt.entries
             if not patience.waited(attempt.messages):

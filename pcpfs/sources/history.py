@@ -39,6 +39,8 @@ from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
 _HEAD = 8192
+_FEW = 100
+"""Of fewer commits git need not look for what is alike."""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,7 @@ class History:
             said.pop(path, None)
         pages = self._pages(repository, prefix, way, said)
         parts = list(batches(pages, contents))
+        transaction.alike = len(steps) > _FEW
         if len(parts) > 1:  # so that a walk which is cut short is known to be
             transaction.scope_change(root.namespace, replace(mark, tip=None, tip_at=None))
         applier = PastApplier(self.registry, self.pool, transaction, self.store.catalog, root)

@@ -126,6 +126,9 @@ class PastApplier:
         namespace, transaction = self.root.namespace, self.transaction
         if page.revision is not None:
             self._last.setdefault(page.page, page.revision)
+        for blob in dict.fromkeys(one.blob for one in page.said if one.blob):
+            if (payload := raw.get(blob)) is not None:
+                transaction.payload(namespace, payload)
         events: list[Event] = list(self._retractions(page))
         frames: list[tuple[Digest, Extraction]] = []
         for one in page.said:
@@ -134,7 +137,6 @@ class PastApplier:
             if one.blob and content is not None and isinstance(held, Held):
                 key = (one.blob, self._adapter(page.path, content).name)
                 frames += [(held.digest, seen[key])] if key in seen else []
-                transaction.payload(namespace, content)
                 events.append(self._observation(page, one, held, self._tags[key]))
             elif one.blob is None and page.page in self._last:
                 events.append(self._closing(page, one))

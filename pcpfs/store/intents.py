@@ -118,6 +118,7 @@ def conclude(
     claims: Iterable[tuple[str, str]],
     at: Instant,
     again: bool = False,
+    alike: bool = False,
     seen: Seen = NOTHING_SEEN,
 ) -> Committed:
     """Lay `tree/`, commit, and take the intent away; the last part of every transaction.
@@ -135,7 +136,7 @@ def conclude(
         changed.update(dict.fromkeys(laid.removed))
         if again:
             changed = shop.git.not_in_head(changed)
-        commit = _commit(shop, intent, changed, at) if changed else shop.git.head()
+        commit = _commit(shop, intent, changed, at, alike) if changed else shop.git.head()
         forget(shop)
     except PcpfsError as error:
         return Committed(commit, left, (*_left_alone(left, missing), waiting(error, commit)))
@@ -143,12 +144,12 @@ def conclude(
 
 
 def _commit(
-    shop: Workshop, intent: Intent, changed: Mapping[str, Content], at: Instant
+    shop: Workshop, intent: Intent, changed: Mapping[str, Content], at: Instant, alike: bool
 ) -> CommitId:
     message = intent.subject + "\n\n" + "".join(f"{k}: {v}\n" for k, v in intent.trailers)
     before = shop.git.head()
     author = Person(intent.actor, f"{intent.actor.replace(':', '.')}@pcpfs")
-    commit = shop.git.commit(changed.items(), message, at, author)
+    commit = shop.git.commit(changed.items(), message, at, author, alike=alike)
     shop.tree.local.follow(before, commit)
     if shop.catalog.meta("commit") == (before or ""):
         with shop.catalog.writing():

@@ -43,13 +43,15 @@ _HELD_BYTES = 128 * 1024 * 1024
 class Transaction:
     """Collects what one operation writes. Nothing is on disk before `commit`.
 
-    Only under the store's writer lock. `at` is the record time of all its changes.
+    Only under the store's writer lock. `at` is the record time of all its changes. `alike`: most
+    files that are written one after the other are much alike.
     """
 
     shop: Workshop
     operation: str
     actor: Principal
     at: Instant
+    alike: bool = False
     _objects: dict[str, bytes] = field(default_factory=dict)
     _change_files: dict[str, bytes] = field(default_factory=dict)
     _payloads: dict[Digest, bytes] = field(default_factory=dict)
@@ -209,7 +211,15 @@ class Transaction:
             return Committed(None, (), (waiting(error, None),))
         only_laid = not (self._change_files or others)
         return conclude(
-            self.shop, intent, files, pages, claims=claims, at=self.at, again=only_laid, seen=seen
+            self.shop,
+            intent,
+            files,
+            pages,
+            claims=claims,
+            at=self.at,
+            again=only_laid,
+            alike=self.alike,
+            seen=seen,
         )
 
     def _acknowledge(self, others: Mapping[str, bytes], seen: Seen) -> Intent:
