@@ -37,7 +37,7 @@ contracts: $(VENV)/development
 	$(VENV)/bin/lint-imports --no-logo
 
 unit: $(VENV)/development
-	$(RUN) pytest -n auto $(PYTEST_ARGS)
+	$(RUN) pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 bench: $(VENV)/runtime
 	$(RUN) benchmarks.run $(BENCH_ARGS)

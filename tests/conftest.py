@@ -15,6 +15,12 @@ from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers a core: many tests wait, for other processes or for a deadline."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture(scope="session")
 def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store without pages, closed; to be copied only."""

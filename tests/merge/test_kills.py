@@ -20,7 +20,7 @@ from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START
 
 MOMENTS = ("os.rename", "os.remove", "os.mkdir", "subprocess.Popen")
-STEP = 17
+STEP = 29
 
 Command = Callable[[Path], None]
 
