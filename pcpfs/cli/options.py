@@ -100,6 +100,12 @@ def with_filters(function: Function) -> Function:
         metavar="LANGUAGE",
         help="Only this language, such as python.",
     )
+    @click.option("--tests/--no-tests", default=None, help="Only tests, or everything else.")
+    @click.option(
+        "--generated/--no-generated",
+        default=None,
+        help="Only what a program made (lock files, *.min.js, …), or everything else.",
+    )
     @click.option("--path", metavar="GLOB", help="Only paths like this, such as 'src/**/*.py'.")
     @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only pages with this tag.")
     @click.option(
@@ -131,6 +137,8 @@ def with_filters(function: Function) -> Function:
         *args: Any,
         kinds: tuple[str, ...],
         languages: tuple[str, ...],
+        tests: bool | None,
+        generated: bool | None,
         path: str | None,
         tags: tuple[str, ...],
         lifecycle: tuple[str, ...],
@@ -146,6 +154,8 @@ def with_filters(function: Function) -> Function:
         filters = Filters(
             kinds=kinds,
             languages=languages,
+            tests=tests,
+            generated=generated,
             path=path,
             tags=tags,
             lifecycle=lifecycle,

@@ -221,7 +221,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One result; `channel` says which index found it, `why` which words matched where."""
+    """One result; `channel` says which index found it, `why` which words matched where.
+    `test` and `generated` are true of sources that are so by their path, else None."""
 
     page_id: PageId
     revision_id: RevisionId
@@ -247,6 +248,8 @@ class SearchHit:
     valid_from: Instant | None
     valid_to: Instant | None
     lifecycle_status: str | None = None
+    test: bool | None = None
+    generated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,11 +73,12 @@ class Filters:
     """What results must be; a filter that is not given excludes nothing.
 
     `kinds`: `page`, `event`, `file`, `symbol`, or kinds of symbols. `prose`: of the sources only
-    those that are written for people, or (false) only the others. `path`: a pattern as in a
-    `.gitignore` file, over the path of a page in `tree/`, or of a source with or without the name
-    of its root. All `tags` are required, and every pair of `epistemic`. `lifecycle`: of STATUSES;
-    only `active` if none is given. `relation_types`: the page has a relation of one of these
-    types, in or out; in mode `graph` only these are followed, `depth` of them at most.
+    those that are written for people, or (false) only the others. `tests`, `generated`: of the
+    sources only those that are so by their path, or (false) everything else. `path`: a pattern as
+    in a `.gitignore` file, over the path of a page in `tree/`, or of a source with or without the
+    name of its root. All `tags` are required, and every pair of `epistemic`. `lifecycle`: of
+    STATUSES; only `active` if none is given. `relation_types`: the page has a relation of one of
+    these types, in or out; in mode `graph` only these are followed, `depth` of them at most.
     `created_after` ≤ recorded < `created_before`.
     """
 
@@ -92,6 +93,8 @@ class Filters:
     created_before: Instant | None = None
     epistemic: tuple[tuple[str, str], ...] = ()
     depth: int = 1
+    tests: bool | None = None
+    generated: bool | None = None
 
     def takes(self, kind: str) -> bool:
         """Whether a result of this kind is wanted."""

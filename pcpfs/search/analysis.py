@@ -25,7 +25,7 @@ from pcpfs.search.words import (
     words_of,
 )
 
-VERSION = 1
+VERSION = 2
 """Changes whenever any text would get other terms."""
 
 EXACT = "="

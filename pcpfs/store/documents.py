@@ -9,6 +9,7 @@ from itertools import islice
 
 from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.ids import Digest, PageId, RevisionId
+from pcpfs.model.marks import ranks_lower
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Revision
 from pcpfs.model.texts import decoded
@@ -18,15 +19,6 @@ from pcpfs.store.objects import Objects
 from pcpfs.store.rows import FrameRow, PageRow
 
 _PROSE = re.compile(r"text/(markdown|plain|x-rst|html)|message/.*")
-_LESS = re.compile(
-    r"(^|/)(tests?|testing|__tests__|spec|fixtures|vendor|third_party|node_modules|generated)/"
-    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*(_test|_spec|\.test|\.spec|\.min|_pb2|\.pb|\.generated)"
-    r"\.[^/.]+)$"
-    r"|\.(po|lock|svg)$",
-    re.IGNORECASE,
-)
-"""Tests, generated code and catalogues of translations: found, but after the rest."""
-
 _LESS_PERCENT = 50
 _KEPT_PAYLOADS = 64
 _CHUNK = 400
@@ -148,11 +140,6 @@ def _source_body(revision_id: str, page: PageRow, raw: bytes) -> Document:
         body="" if is_prose else text,
         factor_percent=_factor(path),
     )
-
-
-def ranks_lower(path: str) -> bool:
-    """Whether a source comes after the rest, by its path."""
-    return _LESS.search(path) is not None
 
 
 def _factor(path: str) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pcpfs.model.answers import Pins, SearchAnswer, SearchHit
+from pcpfs.model.marks import is_generated, is_test
 from pcpfs.model.requests import EVENT, MOST_RESULTS, PROJECTIONS, SYMBOL, Filters
 from pcpfs.store.paging import Given, checked_limit
 from pcpfs.store.rows import PageRow
@@ -25,19 +26,29 @@ _ALL = Filters()
 def page_filter(
     filters: Filters, root_name: Callable[[str | None], str | None]
 ) -> Callable[[PageRow], bool]:
-    """Whether a page passes prose, language, path and tags."""
+    """Whether a page passes prose, tests, generated, language, path and tags."""
     inside = _path_filter(filters.path)
     languages = {language.casefold() for language in filters.languages}
 
     def passes(page: PageRow) -> bool:
         return (
             (not page.is_source or filters.prose in (None, is_prose(page.media_type)))
+            and _is_marked(filters, page)
             and (not languages or (page.language or "").casefold() in languages)
             and set(filters.tags) <= set(json.loads(page.tags))
             and (inside(page.path or "") or inside(f"{root_name(page.root_id)}/{page.path}"))
         )
 
     return passes
+
+
+def _is_marked(filters: Filters, page: PageRow) -> bool:
+    """Whether a page is a test, or generated, as is wanted; what is no source is neither."""
+    path = page.path or "" if page.is_source else ""
+    return filters.tests in (None, is_test(path)) and filters.generated in (
+        None,
+        is_generated(path),
+    )
 
 
 def _path_filter(pattern: str | None) -> Callable[[str], bool]:

@@ -14,6 +14,7 @@ from pcpfs.errors import Busy, Corrupt, NotFound, ReadOnly, StorageFull, UsageEr
 from pcpfs.model.answers import MappedFile, MappedSymbol, Pins, SourceMap
 from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.model.marks import ranks_lower
 from pcpfs.model.names import Namespace, escaped
 from pcpfs.model.requests import DEFAULT_TOKENS, MOST_RESULTS, SYMBOL, Filters
 from pcpfs.model.shown import safe
@@ -21,7 +22,6 @@ from pcpfs.model.texts import decoded
 from pcpfs.search.importance import Definition, Focus, Importance, Place, importance
 from pcpfs.search.mentions import VERSION, family, is_code, mentions
 from pcpfs.search.outline import Entry, Outline, Sheet, outline
-from pcpfs.store.documents import ranks_lower
 from pcpfs.store.objects import Objects
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader

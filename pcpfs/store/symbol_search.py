@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from pcpfs.model.answers import SearchAnswer, SearchHit
 from pcpfs.model.frames import FILE_KIND
+from pcpfs.model.marks import ranks_lower
 from pcpfs.search.excerpt import Excerpt
 from pcpfs.search.words import parts_of
-from pcpfs.store.documents import ranks_lower
 from pcpfs.store.eligible import Eligible
 from pcpfs.store.pinned import holds
 from pcpfs.store.reading import Reader

@@ -234,3 +234,22 @@ def test_reindex_gives_the_same_answers_in_the_same_order(shore: Terminal) -> No
     before = shore.run("search", "rise tide moon", "--json").json
     assert shore.run("reindex", "--json").json["pages"] == 4
     assert shore.run("search", "rise tide moon", "--json").json == before
+
+
+def test_tests_and_generated_sources_are_marked_and_can_be_left_out(shore: Terminal) -> None:
+    shore.write("../marked/tide.py", "def ebb_height(): pass\n")
+    shore.write("../marked/tests/test_tide.py", "def ebb_height(): pass\n")
+    shore.write("../marked/tide.min.js", "function ebb_height() {}\n")
+    shore.run("add", "../marked", "--scope", "project:marked", "--json")
+
+    def found(*options: str) -> dict[str, tuple[bool, bool]]:
+        results = shore.run("symbol", "ebb_height", *options, "--json").json["results"]
+        return {r["path"]: (r.get("test", False), r.get("generated", False)) for r in results}
+
+    every = {"tests/test_tide.py": (True, False), "tide.min.js": (False, True)}
+    assert found() == {"tide.py": (False, False)} | every
+    assert set(found("--no-tests", "--no-generated")) == {"tide.py"}
+    assert set(found("--tests")) == {"tests/test_tide.py"}
+    assert set(found("--generated")) == {"tide.min.js"}
+    results = shore.run("search", "ebb", "height", "--no-tests", "--json").json["results"]
+    assert {r["path"] for r in results} == {"tide.py", "tide.min.js"}
