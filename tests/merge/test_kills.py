@@ -20,7 +20,7 @@ from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START
 
 MOMENTS = ("os.rename", "os.remove", "os.mkdir", "subprocess.Popen")
-STEP = 29
+STEP = 23
 
 Command = Callable[[Path], None]
 
@@ -126,5 +126,5 @@ def test_a_kill_at_any_moment_is_recovered(
         assert not (path / ".git" / "rebase-merge").exists()
         shutil.rmtree(path)
         moment += STEP
-    assert moment > 4 * STEP
+    assert moment > 3 * STEP
     other.open()
