@@ -28,6 +28,9 @@ EXAMPLES = int(os.environ.get("PCPFS_STALENESS_EXAMPLES", "0"))
 
 NAMES = st.sampled_from(["a.py", "A.py", "b.py", "c", "d", "é\n.py", "\udcff.md"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+THERE = st.integers(0, 99)
+"""Which of the files and folders that are there."""
+
 FOLDERS = st.sampled_from(["", "c/", "d/", "c/d/"])
 TEXTS = st.one_of(
     st.tuples(st.sampled_from("fg"), st.integers(1, 3)).map(
@@ -81,14 +84,20 @@ class Edits(RuleBasedStateMachine):
         with suppress(OSError, shutil.Error, subprocess.CalledProcessError):
             yield
 
+    def there(self, number: int) -> str:
+        """One of the files and folders that are in the root now, by its path."""
+        found = (path.relative_to(self.root) for path in self.root.rglob("*"))
+        paths = sorted(str(path) for path in found if path.parts[0] != ".git")
+        return paths[number % len(paths)] if paths else "nothing"
+
     @rule(path=PATHS, text=TEXTS)
     def write(self, path: str, text: bytes) -> None:
         with self.attempt():
             save(self.root / path, text)
 
-    @rule(path=PATHS, text=TEXTS)
-    def append(self, path: str, text: bytes) -> None:
-        with self.attempt(), (self.root / path).open("ab") as file:
+    @rule(number=THERE, text=TEXTS)
+    def append(self, number: int, text: bytes) -> None:
+        with self.attempt(), (self.root / self.there(number)).open("ab") as file:
             file.write(text)
 
     @rule(path=PATHS, text=TEXTS)
@@ -107,13 +116,14 @@ class Edits(RuleBasedStateMachine):
             save(self.root / path, b"def f():\n    return %d\n" % number)
             os.utime(self.root / path, (OLD, OLD))
 
-    @rule(old=PATHS, new=PATHS)
-    def move(self, old: str, new: str) -> None:
+    @rule(old=THERE, new=PATHS)
+    def move(self, old: int, new: str) -> None:
         with self.attempt():
-            (self.root / old).rename(self.root / new)
+            (self.root / self.there(old)).rename(self.root / new)
 
-    @rule(path=PATHS)
-    def remove(self, path: str) -> None:
+    @rule(number=THERE)
+    def remove(self, number: int) -> None:
+        path = self.there(number)
         with self.attempt():
             if (self.root / path).is_dir() and not (self.root / path).is_symlink():
                 shutil.rmtree(self.root / path)
@@ -131,8 +141,9 @@ class Edits(RuleBasedStateMachine):
             (self.root / path).unlink(missing_ok=True)
             (self.root / path).symlink_to(to)
 
-    @rule(path=PATHS, mode=st.sampled_from([0o600, 0o755]))
-    def change_mode(self, path: str, mode: int) -> None:
+    @rule(number=THERE, mode=st.sampled_from([0o600, 0o755]))
+    def change_mode(self, number: int, mode: int) -> None:
+        path = self.there(number)
         with self.attempt():
             if not (self.root / path).is_symlink():
                 (self.root / path).chmod(mode)
@@ -174,10 +185,10 @@ class Edits(RuleBasedStateMachine):
         with self.attempt():
             git(self.root, *words)
 
-    @rule(path=PATHS, returns=st.booleans())
-    def leave(self, path: str, returns: bool) -> None:
+    @rule(number=THERE, returns=st.booleans())
+    def leave(self, number: int, returns: bool) -> None:
         """A file or folder goes out of the root, is seen to be away or not, and may come back."""
-        away = self.folder / "away"
+        away, path = self.folder / "away", self.there(number)
         with self.attempt():
             (self.root / path).rename(away)
             self.work()
@@ -220,11 +231,12 @@ class Edits(RuleBasedStateMachine):
         finally:
             other.close()
 
-    @rule(path=PATHS, text=TEXTS, gone=st.booleans())
-    def restart(self, path: str, text: bytes, gone: bool) -> None:
+    @rule(path=PATHS, text=TEXTS, number=THERE)
+    def restart(self, path: str, text: bytes, number: int) -> None:
         """The watcher ends, something happens meanwhile, another begins."""
         self.end()
-        (self.remove if gone else self.replace)(path, *(() if gone else (text,)))
+        self.remove(number)
+        self.replace(path, text)
         self.begin()
 
     @rule(path=PATHS, text=TEXTS)
@@ -235,10 +247,11 @@ class Edits(RuleBasedStateMachine):
         self.following.watch.watcher.lost()
 
     @precondition(lambda self: self.root.is_dir())
-    @rule(path=PATHS, other=PATHS, text=TEXTS)
-    def forbid(self, path: str, other: str, text: bytes) -> None:
+    @rule(number=THERE, other=PATHS, text=TEXTS)
+    def forbid(self, number: int, other: str, text: bytes) -> None:
         """What may not be read keeps what was known, whatever happens beside it."""
         self.rest()
+        path = self.there(number)
         before, place = self.keeper.held(), self.root / path
         if not place.exists() or place.resolve() != self.root.resolve() / path:
             return
