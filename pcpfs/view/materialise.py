@@ -1,7 +1,8 @@
 """A branch of the view as files of a folder, which a second time changes only what changed.
 
-The folder holds a list of what was put there. What somebody else put there, or changed, is left
-alone and named. Each file is whole at any moment, old or new.
+The folder `.%pcpfs-view` in it holds a list of what was put there, and unfinished files. What
+somebody else put there, or changed, is left alone and named. Each file is whole at any moment, old
+or new.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,11 +23,17 @@ from pcpfs.errors import Conflict, PcpfsError, UsageError
 from pcpfs.view.nodes import Directory, File, Link, Node
 from pcpfs.view.view import View
 
-LIST = ".%pcpfs-view.json"
-"""The list of what we put into a folder; nothing in the view of sources is called so."""
+OURS = ".%pcpfs-view"
+"""Where we keep what we need; nothing in the view of sources is called so."""
+
+LIST = f"{OURS}/list.json"
+_LOCK = f"{OURS}/lock"
 
 _FORMAT = 1
 _TOGETHER = 500
+_SELDOM = 4
+"""The list is written when a part of it, one of so many, is new: what is put there while it is not
+listed, and is cut short, is known again by its bytes."""
 _SYMLINK = "->"
 
 
@@ -57,35 +64,40 @@ class Put:
 def materialise(
     view: View, path: str, folder: Path, disk: Disk, *, store: str, folds: bool | None = None
 ) -> Materialised:
-    """Make a folder hold a branch of the view. Conflict if it holds anything else already,
+    """Make a folder hold a branch of the view.
+
+    Conflict if it holds anything else already, Busy if somebody else does the same there now,
     UsageError for a path that is no folder. Links that lead out of the branch become what they
     lead to. Where names that differ in case only are one (`folds`; else it is tried), the second
-    is left out."""
+    is left out.
+    """
     base = view.followed(path)
     if not isinstance(base, Directory):
         raise UsageError(f"{path} is a file; write it with: pcpfs cat {path} > FILE")
     name = "/" + path.strip("/")
-    known = _known(folder, store, name)
-    disk.make_folders(folder)
-    work = _Work(view, name, os.fspath(folder), disk, dict(known), store)
-    work.save()
-    if folds is None:
-        folds = os.path.lexists(folder / LIST.upper())
-    wanted = _walk(view, base, name, "")
-    work.run(_unfolded(wanted, work) if folds else wanted)
+    _known(folder, store, name)  # before anything is made there
+    with disk.lock(folder / _LOCK, 0):
+        disk.sweep(folder / OURS)
+        staged = disk.staged_in(folder / OURS)
+        work = _Work(view, name, os.fspath(folder), staged, _known(folder, store, name), store)
+        work.save()
+        if folds is None:
+            folds = os.path.lexists(folder / OURS.upper())
+        wanted = _walk(view, base, name, "")
+        work.run(_unfolded(wanted, work) if folds else wanted)
     return Materialised(
         os.fspath(folder), name, work.written, work.removed, work.unchanged, tuple(work.left)
     )
 
 
-def _known(folder: Path, store: str, name: str) -> Mapping[str, Put]:
+def _known(folder: Path, store: str, name: str) -> dict[str, Put]:
     """What an earlier time put into a folder; Conflict if that was not this branch."""
     try:
         raw = json.loads((folder / LIST).read_bytes())
         entries = {path: Put(*values) for path, values in raw["entries"].items()}
         ours = (raw["format"], raw["store"], raw["view"]) == (_FORMAT, store, name)
     except (FileNotFoundError, NotADirectoryError):
-        if os.path.lexists(folder) and (not folder.is_dir() or os.listdir(folder)):
+        if os.path.lexists(folder) and (not folder.is_dir() or set(os.listdir(folder)) - {OURS}):
             raise Conflict(
                 f"{folder} holds something that was not exported there; choose another folder"
             ) from None
@@ -133,6 +145,7 @@ class _Work:
     written: int = 0
     removed: int = 0
     unchanged: int = 0
+    unsaved: int = 0
     left: list[tuple[str, str]] = field(default_factory=list)
 
     def run(self, wanted: Iterator[tuple[str, Node]]) -> None:
@@ -142,11 +155,13 @@ class _Work:
         waiting = iter(nodes.items())
         while some := list(islice(waiting, _TOGETHER)):
             self.put(some)
-            self.save()
+            if self.unsaved * _SELDOM > len(self.known):
+                self.save()
+        self.save()
 
     def put(self, some: Sequence[tuple[str, Node]]) -> None:
         new: dict[str, Put] = {}
-        with self.disk.batch(self.folder) as batch:
+        with self.disk.batch() as batch:
             for path, node in some:
                 made = self._made(path, node)
                 if made is None:
@@ -162,9 +177,10 @@ class _Work:
             os.utime(f"{self.folder}/{path}", ns=(at, at), follow_symlinks=False)
         self.known |= new
         self.written += len(new)
+        self.unsaved += len(new)
 
     def remove(self, paths: Sequence[str]) -> None:
-        with self.disk.batch(self.folder) as batch:
+        with self.disk.batch() as batch:
             for path in paths:
                 put = self.known.pop(path)
                 if self._is_ours(path, put):
@@ -180,6 +196,7 @@ class _Work:
         entries = {path: [p.mark, p.digest, p.size, p.at] for path, p in sorted(self.known.items())}
         told = {"format": _FORMAT, "store": self.store, "view": self.name, "entries": entries}
         self.disk.write_volatile(f"{self.folder}/{LIST}", json.dumps(told).encode())
+        self.unsaved = 0
 
     def _made(self, path: str, node: Node) -> tuple[Put, bytes | None] | None:
         """What is to be put at a path; None if it is there, or something of somebody else is."""

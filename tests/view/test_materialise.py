@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.errors import Conflict, UsageError
+from pcpfs.errors import Busy, Conflict, UsageError
 from pcpfs.model.answers import Pins
-from pcpfs.view.materialise import LIST, Materialised, materialise
+from pcpfs.view.materialise import LIST, OURS, Materialised, materialise
 from pcpfs.view.view import View
 from tests.integration.source_tree import SourceTree
 from tests.store.workplace import Workplace, contents
@@ -40,12 +40,12 @@ def export(
 
 
 def shown(target: Path) -> dict[str, bytes]:
-    return {name: raw for name, raw in contents(target).items() if name != LIST}
+    return {name: raw for name, raw in contents(target).items() if not name.startswith(OURS)}
 
 
 def states(target: Path) -> dict[str, tuple[int, int]]:
     """Inode and time of every file: what is written anew has another inode."""
-    found = (path for path in target.rglob("*") if path.name != LIST and not path.is_dir())
+    found = [path for path in target.rglob("*") if OURS not in path.parts and not path.is_dir()]
     return {str(p): (p.lstat().st_ino, p.lstat().st_mtime_ns) for p in found}
 
 
@@ -171,6 +171,15 @@ def test_an_export_that_was_cut_short_is_completed(app: SourceTree, target: Path
     done = export(app.place, "/sources/app", target)
     assert done.left == ()
     assert shown(target) == whole
+
+
+def test_only_one_at_a_time_writes_there_and_litter_goes(app: SourceTree, target: Path) -> None:
+    export(app.place, "/sources/app", target)
+    (target / OURS / ".tmp-1").write_text("half a file")
+    with app.place.store.disk.lock(target / OURS / "lock", 0), pytest.raises(Busy):
+        export(app.place, "/sources/app", target)
+    assert export(app.place, "/sources/app", target).left == ()
+    assert sorted(os.listdir(target / OURS)) == ["list.json", "lock"]
 
 
 def test_on_a_disk_that_folds_case_the_second_name_is_named(
