@@ -24,7 +24,7 @@ class Secret(NamedTuple):
 
 
 _PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (kind, tuple(signs.split()), re.compile(pattern, re.DOTALL))
+    (kind, tuple(signs.split()), re.compile(pattern, re.ASCII | re.DOTALL))
     for kind, signs, pattern in (
         (
             "private-key",
@@ -54,11 +54,12 @@ _PATTERNS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         (
             PASSWORD,
             "://",  # first, so that the search can jump from one to the next
-            r"://(?<=[a-zA-Z0-9+.-]://)[\w.%+~$-]{1,200}:(?P<secret>[^\s/@]{3,200})@",
+            r"(?u:://(?<=[a-zA-Z0-9+.-]://)[\w.%+~$-]{1,200}:(?P<secret>[^\s/@]{3,200})@)",
         ),
     )
 )
-"""Kind, what every such secret holds one of (most texts hold none), and the whole pattern."""
+"""Kind, what every such secret holds one of (most texts hold none), and the whole pattern. Letters
+other than ASCII's end a word, since many scripts write no space before a key."""
 
 _PLACEHOLDERS = frozenset(
     word

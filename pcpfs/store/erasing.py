@@ -29,6 +29,7 @@ from pcpfs.store.proof import Proof, prove
 from pcpfs.store.references import resolve
 from pcpfs.store.retention import retention_of
 from pcpfs.store.rows import PageRow
+from pcpfs.store.secrets import refuse_secrets_in
 from pcpfs.store.store import Store
 from pcpfs.store.traces import Traces
 from pcpfs.store.tracing import Tracing, survivors
@@ -126,7 +127,9 @@ def delete(
     NotPermitted for who may not delete there (a model never may), and under a hold unless
     `override` says why not; Unavailable while an operation of git waits.
     """
-    refuse_unprintable(why, "reason (--why)")
+    for where, text in (("reason (--why)", why), ("reason (--override-hold)", override or "none")):
+        refuse_unprintable(text, where)
+        refuse_secrets_in(where, text)
     authority = Authority(store, actor)
     if proven:
         authority.require_owner("have every byte of the store searched")

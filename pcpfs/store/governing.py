@@ -70,6 +70,7 @@ class Governing:
         """Let a principal do this in a scope; who may read a scope may also list it."""
         wanted = in_order((*permissions, *((LIST,) if READ in permissions else ())))
         self._refuse_owner(principal)
+        refuse_secrets_in("principal", str(principal))
         impossible = [name for name in wanted if name in never_permitted(principal)]
         if impossible:
             raise NotPermitted(

@@ -24,7 +24,8 @@ from pcpfs.model.pages import (
     Revision,
 )
 from pcpfs.model.requests import EventDraft
-from pcpfs.model.secrets import withheld
+from pcpfs.model.secrets import secrets_in, withheld
+from pcpfs.model.texts import decoded, encoding_of
 from pcpfs.store.event_lines import EventLines, latest_events
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
@@ -192,20 +193,24 @@ def _reused(page: PageId, revision: RevisionId) -> KeyReused:
 
 def _without_secrets(draft: EventDraft) -> EventDraft:
     """Ledger L1: the span of a secret is replaced, the event is kept."""
-    try:
-        text = draft.payload.decode("utf-8")
-    except UnicodeDecodeError:
-        payload = draft.payload
-    else:
-        payload = withheld(text).encode()
     return replace(
         draft,
-        payload=payload,
+        payload=_payload_without_secrets(draft.payload),
+        media_type=None if secrets_in(draft.media_type or "") else draft.media_type,
         title=draft.title and withheld(draft.title),
         tags=tuple(map(withheld, draft.tags)),
         source_refs=tuple(map(withheld, draft.source_refs)),
+        epistemic={name: withheld(text) for name, text in draft.epistemic.items()},
         about={name: withheld(text) for name, text in draft.about.items()},
     )
+
+
+def _payload_without_secrets(raw: bytes) -> bytes:
+    """In the encoding that it has; the same bytes where it holds none."""
+    text = decoded(raw)
+    if not secrets_in(text):
+        return raw
+    return withheld(text).encode(encoding_of(raw))
 
 
 def _check(draft: EventDraft) -> None:

@@ -76,7 +76,12 @@ def texts_of(draft: Draft, path: str | None = None) -> Iterator[tuple[str, str]]
     """All that a draft says in words, each with what it is called."""
     if draft.payload is not None:
         yield "payload", decoded(draft.payload)
-    given = (("title", draft.title), ("summary", draft.summary), ("path", path))
+    given = (
+        ("title", draft.title),
+        ("summary", draft.summary),
+        ("media type", draft.media_type),
+        ("path", path),
+    )
     yield from ((where, text) for where, text in given if text is not None)
     lists = {
         "tags": draft.tags,
@@ -91,20 +96,22 @@ def texts_of(draft: Draft, path: str | None = None) -> Iterator[tuple[str, str]]
         yield from ((where, text) for text in texts or ())
 
 
-def refuse_secrets(findings: Iterable[Finding]) -> None:
+def refuse_secrets(
+    findings: Iterable[Finding], remedy: str = "take it out, or keep it with --allow-secret"
+) -> None:
     """SecretFound if there is any; it tells of so many of them as an answer holds."""
     found = list(findings)
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         raise SecretFound(
-            f"refused: there is {found[0]}{more}; take it out, or keep it with --allow-secret",
+            f"refused: there is {found[0]}{more}; {remedy}",
             findings=[finding.to_json() for finding in found[:MOST_RESULTS]],
         )
 
 
 def refuse_secrets_in(where: str, text: str) -> None:
     """SecretFound for a text that nobody needs to hold one."""
-    refuse_secrets(AllowList().findings([(where, text)]))
+    refuse_secrets(AllowList().findings([(where, text)]), "say it without")
 
 
 def checked(

@@ -13,6 +13,7 @@ from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import refuse_unprintable
 from pcpfs.store.local import LocalState
+from pcpfs.store.secrets import refuse_secrets_in
 
 KEPT_DAYS = 30
 _KEPT = KEPT_DAYS * 86_400 * 1_000_000
@@ -38,6 +39,8 @@ class Suppressions:
     def add(self, task: str, pages: Sequence[PageId], why: str) -> tuple[Suppression, ...]:
         """From now on; a second time begins the 30 days anew."""
         refuse_unprintable(why, "reason (--why)")
+        refuse_secrets_in("reason", why)
+        refuse_secrets_in("task", task)
         until = Instant(self._now.microseconds + _KEPT)
         rows = [(_named(task), page, until.microseconds, why.strip()) for page in pages]
         self._local.suppress(rows, self._now.microseconds)

@@ -173,6 +173,7 @@ class Writes:
     def link(self, source: str, relation_type: str, target: str) -> RelationView:
         """A typed relation between two revisions, perhaps to one frame of the second (PCP-L1)."""
         _check_type(relation_type)
+        refuse_secrets_in("relation type", relation_type)
         with self._store.writing("link", self._actor) as transaction:
             page, from_revision = revision(self._authority.catalog, source)
             row = self._page(page)

@@ -176,3 +176,23 @@ def test_secrets_are_withheld_and_the_rest_is_kept(place: Workplace) -> None:
     assert place.session.payload(written.page_id) == b"use [withheld: github-token] now"
     assert token not in (place.path / (written.path or "")).read_text()
     assert place.session.manifest(written.page_id).title == "log in with [withheld: github-token]"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_a_secret_is_withheld_in_the_encoding_of_the_event(place: Workplace, encoding: str) -> None:
+    token = "ghp_" + "a1B2" * 9
+    event = EventDraft(
+        f"é {token}é".encode(encoding),
+        media_type=f"text/{token}",
+        epistemic={"authority": f"bot {token}"},
+    )
+    (written,) = place.session.ingest(CHAT, [event])
+    kept = place.session.payload(written.page_id)
+    assert kept == "é [withheld: github-token]é".encode(encoding)
+    assert token not in (place.path / (written.path or "")).read_text()
+
+
+def test_binary_events_without_secrets_stay_byte_for_byte(place: Workplace) -> None:
+    for raw in (bytes(range(256)), b"\xff\xfe\x00", b"\xfe\xff" + b"\xd8\x00" * 3):
+        (written,) = place.session.ingest(CHAT, [EventDraft(raw)])
+        assert place.session.payload(written.page_id) == raw

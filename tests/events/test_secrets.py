@@ -25,7 +25,7 @@ SECRETS = {
 @pytest.mark.parametrize("kind", SECRETS)
 def test_a_secret_is_replaced_wherever_it_stands(kind: str) -> None:
     secret = SECRETS[kind]
-    for before, after in (("", ""), ("use ", " now"), ("(", ")"), ("数据 ", "\n")):
+    for before, after in (("", ""), ("use ", " now"), ("(", ")"), ("数据 ", "\n"), ("令牌", "。é")):
         assert withheld(before + secret + after) == f"{before}[withheld: {kind}]{after}"
     assert withheld(f"{secret} {secret}") == f"[withheld: {kind}] [withheld: {kind}]"
 

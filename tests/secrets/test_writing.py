@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pcpfs.errors import SecretFound
+from pcpfs.model.pages import Principal
 from pcpfs.model.requests import Draft
 from tests.store.workplace import SCOPE, Workplace, contents, draft, paths_of
 
@@ -35,6 +36,8 @@ def nowhere(place: Workplace, secret: str) -> None:
         draft("one\n", anchors=(TOKEN,)),
         draft("one\n", source_refs=(URL.replace("geheim7", TOKEN),)),
         draft("one\n", epistemic={"authority": TOKEN}),
+        draft("one\n", media_type=f"text/{TOKEN}"),
+        draft(f"令牌{TOKEN}。"),
         draft(b"\xff\xfe" + f"use {TOKEN}".encode("utf-16-le")),
         draft(b"\0\xff\xfe binary " + TOKEN.encode() + b" more"),
         draft(f"---\ntitle: {TOKEN}\n---\none\n"),
@@ -77,6 +80,30 @@ def test_a_path_and_a_reason_are_looked_through_too(place: Workplace) -> None:
     with pytest.raises(SecretFound, match="in the title"):
         place.session.governing.set(SCOPE, title=TOKEN)
     nowhere(place, KEY)
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        lambda place, page: place.session.delete(page, f"it was {TOKEN}"),
+        lambda place, page: place.session.delete(page, "why", override=f"it was {TOKEN}"),
+        lambda place, page: place.session.suppress("task", [page], f"it was {TOKEN}"),
+        lambda place, page: place.session.suppress(TOKEN, [page], "why"),
+        lambda place, page: place.session.link(page, TOKEN.lower(), page),
+        lambda place, page: place.session.governing.grant(
+            SCOPE, Principal(f"user:{TOKEN}"), ("read",)
+        ),
+    ],
+)
+def test_what_no_text_stands_behind_is_refused_without_a_way_round(
+    place: Workplace, deed: Callable[[Workplace, str], Any]
+) -> None:
+    page = place.write("one\n").page_id
+    with pytest.raises(SecretFound, match=r"github-token .* say it without"):
+        deed(place, page)
+    assert place.session.payload(page) == b"one\n"
+    nowhere(place, TOKEN)
+    nowhere(place, TOKEN.lower())
 
 
 def test_a_person_may_keep_one_and_the_change_says_so(place: Workplace) -> None:
