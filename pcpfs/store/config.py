@@ -66,7 +66,7 @@ class Config:
                 value.get("ledger_algorithm"),
                 value.get("providers", {}),
             )
-        except (ValueError, KeyError, TypeError, UsageError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, UsageError) as error:
             raise Corrupt(
                 f"{path} cannot be read: {error}; repair it by hand", path=path
             ) from error

@@ -19,7 +19,9 @@ from pcpfs.model.grants import READ
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.store import layout
 from pcpfs.store.catalog import decode_list
+from pcpfs.store.config import Config
 from pcpfs.store.foreign_files import Archive, Folder, open_files
 from pcpfs.store.secrets import refuse_secrets
 from pcpfs.store.session import Session
@@ -104,6 +106,7 @@ def import_store(
         raise NotPermitted(f"only {session.store.owner} may import a store")
     files = open_files(source)
     try:
+        Config.decode(files.read(layout.CONFIG), f"{source}: {layout.CONFIG}")
         wanted = [str(Namespace.given(scope)) for scope in scopes]
         taking = TakingOver(session.store, files, wanted)
         return _take_over(session.store, session.principal, taking, wanted, allow_secret)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -220,10 +221,12 @@ def test_links_out_of_the_vault_and_odd_files_are_left(
     (tmp_path / "secret.md").write_text("secret")
     (vault / "link.md").symlink_to(tmp_path / "secret.md")
     (vault / "latin.md").write_bytes(b"caf\xe9")
+    os.mkfifo(vault / "pipe.md")  # opened, it would wait for ever
     done = bring(place, vault)
     assert {left.path: left.reason for left in done.unread} == {
         "link.md": "a link",
         "latin.md": "no UTF-8",
+        "pipe.md": "no regular file",
     }
     assert place.session.search("secret").results == ()
 

@@ -253,12 +253,13 @@ def test_a_tar_with_a_link_or_a_device_is_refused(
 def refused(other: Workplace, tmp_path: Path, member: tarfile.TarInfo) -> None:
     file = tmp_path / "hostile.tar"
     with tarfile.open(file, "w") as tar:
+        raw = (other.path / "pcpfs.toml").read_bytes()
         config = _member("pcpfs.toml")
-        config.size = 3
-        tar.addfile(config, io.BytesIO(b"x=1"))
+        config.size = len(raw)
+        tar.addfile(config, io.BytesIO(raw))
         tar.addfile(member, io.BytesIO(b""))
     before = contents(tmp_path)
-    with pytest.raises(Corrupt):
+    with pytest.raises(Corrupt, match="in the tar"):
         import_store(other.session, file)
     assert contents(tmp_path) == before
 
@@ -268,6 +269,22 @@ def test_what_is_no_tar_is_told(other: Workplace, tmp_path: Path, raw: bytes) ->
     (tmp_path / "x.tar").write_bytes(raw)
     with pytest.raises(PcpfsError):
         import_store(other.session, tmp_path / "x.tar")
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"), [(b"format = 99\n", "format 99"), (b"a = " + b"[" * 50_000, "cannot be read")]
+)
+def test_a_store_of_another_format_is_refused(
+    other: Workplace, tmp_path: Path, raw: bytes, told: str
+) -> None:
+    """Format §1: a reader that does not know the format refuses the store, and names it."""
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/pcpfs.toml").write_bytes(raw)
+    with tarfile.open(tmp_path / "new.tar", "w") as tar:
+        tar.add(tmp_path / "new/pcpfs.toml", "pcpfs.toml")
+    for name in ("new", "new.tar"):
+        with pytest.raises(Corrupt, match=told):
+            import_store(other.session, tmp_path / name)
 
 
 def test_a_cut_tar_is_told_and_takes_nothing(

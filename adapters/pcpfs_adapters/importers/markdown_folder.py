@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,8 +45,9 @@ class MarkdownImporter:
         for file in _files(path):
             inside = file.relative_to(path).as_posix()
             try:
-                if file.is_symlink() or file.stat().st_size > _LARGEST:
-                    yield Unread(inside, "a link" if file.is_symlink() else "too large")
+                reason = _unfit(file)
+                if reason is not None:
+                    yield Unread(inside, reason)
                     continue
                 raw = file.read_bytes()
                 yield _page(inside, raw, raw.decode("utf-8"))
@@ -59,6 +61,16 @@ class MarkdownImporter:
 
 def importer() -> Importer:
     return MarkdownImporter()
+
+
+def _unfit(file: Path) -> str | None:
+    """Why a file is not even opened: opening a pipe would wait for whoever writes to it."""
+    seen = file.lstat()
+    if stat.S_ISLNK(seen.st_mode):
+        return "a link"
+    if not stat.S_ISREG(seen.st_mode):
+        return "no regular file"
+    return "too large" if seen.st_size > _LARGEST else None
 
 
 def _files(folder: Path) -> Iterator[Path]:
