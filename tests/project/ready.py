@@ -48,6 +48,8 @@ def ready(command: Path) -> Iterator[None]:
         finally:
             server.terminate()
             server.wait()
+            for file in (Path(address), client, command):
+                file.unlink()
 
 
 def serve(door: socket.socket) -> None:
