@@ -136,9 +136,15 @@ def test_a_flipped_byte_of_the_catalog_is_named_or_changes_nothing(filled: Workp
         flip(file, place)
         is_same = dump(file) == seen
         again = Workplace.at(filled.path)
-        assert is_same or not fsck(again.store).ok or dump(file) == seen, place
+        assert is_same or not fsck(again.store).ok or said(dump(file)) == said(seen), place
         again.close()
     file.write_bytes(whole)
+
+
+def said(lines: list[str] | None) -> set[str]:
+    """Without what tells a catalog that was built anew from the one before."""
+    own = ('INSERT INTO "meta"', 'INSERT INTO "pending"')
+    return {line for line in lines or () if not line.startswith(own)}
 
 
 def dump(file: Path) -> list[str] | None:
