@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pcpfs.errors import NotFound
 from pcpfs.model.answers import (
@@ -337,8 +338,9 @@ class Reader:
 
     def _relation(self, row: RelationRow, direction: str, other: str) -> RelationView:
         page = self.catalog.page(other)
-        return RelationView(
-            Relation.from_json(json.loads(row.body)),
+        relation = Relation.from_json(json.loads(row.body))
+        return RelationView(  # a digest of bytes that somebody may not read is told nobody (PCP-L3)
+            relation if page else replace(relation, to_digest=None),
             PageId(row.from_page),
             direction,
             page.title if page else other,

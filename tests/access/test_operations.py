@@ -9,8 +9,10 @@ import pytest
 
 from pcpfs.errors import NotFound, NotPermitted, SecretFound, UsageError
 from pcpfs.model.grants import LOCAL_MODEL, PERMISSIONS
+from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft
+from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.exchange import export
 from pcpfs.store.remote import pull, push
@@ -276,3 +278,20 @@ def test_a_scope_says_what_it_is_for(place: Workplace) -> None:
         place.session.governing.set(SCOPE, description="a\nb")
     place.session.governing.set(SCOPE, description="")
     assert place.session.scopes()[0].description is None
+
+
+def test_a_citation_does_not_tell_the_digest_of_what_may_not_be_read(
+    place: Workplace, tmp_path: Path
+) -> None:
+    """PCP-L3: who has the digest of a few bytes can check a guess of them."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/pin.py").write_text("def pin():\n    return 4711\n")
+    with Sources(place.store, ANNA) as sources:
+        sources.add(Wanted(tmp_path / "src", Namespace("project:hidden"), "src"))
+    (pin,) = place.session.symbol("pin").results
+    page = place.write("the pin\n", cites=(str(pin.frame_id),)).page_id
+    allow(place, "read")
+    (seen,) = as_(place).relations(page)
+    (whole,) = place.session.relations(page)
+    assert whole.relation.to_digest == pin.digest
+    assert (seen.relation.to_frame, seen.relation.to_digest) == (pin.frame_id, None)
