@@ -6,19 +6,13 @@ what it reads, so a folder is opened only if it belongs to this user and nobody 
 
 from __future__ import annotations
 
-import errno
 import os
 import pickle
 import stat
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
-from heapq import merge
-from itertools import accumulate, chain, groupby, repeat
 from pathlib import Path
 from struct import error as StructError
-from typing import overload
 from zlib import error as ZlibError
 
 from whoosh.filedb.filestore import FileStorage  # type: ignore[import-untyped]
@@ -26,23 +20,20 @@ from whoosh.filedb.filetables import FileFormatError  # type: ignore[import-unty
 from whoosh.index import TOC  # type: ignore[import-untyped]
 from whoosh.index import IndexError as WhooshIndexError
 
-from pcpfs.errors import Busy, Corrupt, ReadOnly, StorageFull, Unavailable
+from pcpfs.errors import Busy, Corrupt
 from pcpfs.ports import (
-    FIELDS,
-    NO_POSTINGS,
     AnalysedDocument,
     DocumentTable,
     Postings,
     SearchEngine,
     SearchIndex,
 )
-from pcpfs_index.inversion import ROW, Inversion
+from pcpfs_index.inversion import Inversion
+from pcpfs_index.segments import WORN, Snapshot, of_system, plan
 from pcpfs_index.whoosh_segment import Segment, SegmentReader, schema, write_segment
 
 _NAME = "pcpfs"
 _LOCK = f"{_NAME}_WRITELOCK"
-_MOST_SEGMENTS = 6
-_WORN = 0.5  # a segment with fewer of its documents alive is written anew
 _ATTEMPTS = 10
 
 _DAMAGE = (
@@ -102,7 +93,7 @@ class WhooshIndex:
             self._change(Inversion(), removed, stamp, worn=1.0)
 
     def _change(
-        self, inversion: Inversion, removed: Iterable[str], stamp: str, worn: float = _WORN
+        self, inversion: Inversion, removed: Iterable[str], stamp: str, worn: float = WORN
     ) -> None:
         latest = _newest(self._storage, self._snapshot.readers)
         gone = {*removed, *inversion.keys}
@@ -142,7 +133,7 @@ def _check_owner(folder: Path) -> None:
 
 def _commit(
     storage: FileStorage,
-    latest: _Snapshot,
+    latest: Snapshot[SegmentReader],
     inversion: Inversion,
     gone: Set[str],
     stamp: str,
@@ -151,7 +142,7 @@ def _commit(
 ) -> None:
     for reader in latest.readers:
         reader.delete(gone)
-    kept, poured = _plan(latest.readers, len(inversion.keys), worn)
+    kept, poured = plan(latest.readers, len(inversion.keys), worn)
     for reader in poured:
         reader.pour(inversion)
     segments = [reader.segment for reader in kept]
@@ -174,110 +165,7 @@ def _clean(storage: FileStorage, generation: int, segments: Iterable[Segment]) -
                 storage.delete_file(name)
 
 
-def _plan(
-    readers: Sequence[SegmentReader], added: int, worn: float
-) -> tuple[list[SegmentReader], list[SegmentReader]]:
-    """Which segments stay as they are, and which are written anew together with what is added.
-
-    Segments grow like the digits of a number, so a document is rewritten a few times at most. Those
-    of whose documents less than the share `worn` is alive are written anew in any case.
-    """
-    living = [reader for reader in readers if reader.live]
-    crowded = len(living) + bool(added) > _MOST_SEGMENTS
-    poured: list[SegmentReader] = []
-    size = added
-    for reader in sorted(living, key=lambda reader: reader.live):
-        small = crowded and (len(poured) < 2 or reader.live <= 2 * size)
-        if small or reader.live < worn * reader.count:
-            poured.append(reader)
-            size += reader.live
-    return [reader for reader in living if reader not in poured], poured
-
-
-class _Snapshot:
-    """The segments of one table of contents, their documents numbered through."""
-
-    def __init__(self, stamp: str, generation: int, readers: Sequence[SegmentReader]) -> None:
-        self.stamp = stamp
-        self.generation = generation
-        self.readers = tuple(readers)
-        self._bases = [0, *accumulate(reader.count for reader in readers)]
-        self._table: DocumentTable | None = None
-
-    def close(self) -> None:
-        for reader in self.readers:
-            reader.close()
-
-    def table(self) -> DocumentTable:
-        if self._table is None:
-            self._table = self._read_table()
-        return self._table
-
-    def _read_table(self) -> DocumentTable:
-        rows = array("I")
-        for reader in self.readers:
-            rows.extend(reader.rows())
-        dead = frozenset(
-            base + number
-            for base, reader in zip(self._bases, self.readers, strict=False)
-            for number in reader.deleted
-        )
-        gone = [[rows[number * ROW + field] for number in dead] for field in range(len(FIELDS))]
-        return DocumentTable(
-            keys=_Keys(self.readers, self._bases),
-            factors=rows[len(FIELDS) :: ROW],
-            lengths=[rows[field::ROW] for field in range(len(FIELDS))],
-            dead=dead,
-            count=self._bases[-1] - len(dead),
-            holders=tuple(
-                sum(reader.segment.holders[field] for reader in self.readers)
-                - (len(column) - column.count(0))
-                for field, column in enumerate(gone)
-            ),
-            totals=tuple(
-                sum(reader.segment.totals[field] for reader in self.readers) - sum(column)
-                for field, column in enumerate(gone)
-            ),
-        )
-
-    def postings(self, term: str) -> Postings:
-        read = map(SegmentReader.postings, self.readers, repeat(term), self._bases)
-        found = [postings for postings in read if postings.documents]
-        if len(found) < 2:
-            return found[0] if found else NO_POSTINGS
-        numbers = [number for postings in found for number in postings.documents]
-        return Postings(numbers, b"".join(postings.counts for postings in found))
-
-    def terms_from(self, prefix: str) -> Iterator[str]:
-        everything = merge(*(reader.terms_from(prefix) for reader in self.readers))
-        return (term for term, _ in groupby(everything))
-
-
-class _Keys(Sequence[str]):
-    """The keys of all segments; a segment's are read when one of them is asked for."""
-
-    def __init__(self, readers: Sequence[SegmentReader], bases: Sequence[int]) -> None:
-        self._readers = readers
-        self._bases = bases
-
-    def __len__(self) -> int:
-        return self._bases[-1]
-
-    def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(reader.keys() for reader in self._readers)
-
-    @overload
-    def __getitem__(self, number: int) -> str: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[str]: ...
-    def __getitem__(self, number: int | slice) -> str | Sequence[str]:
-        if isinstance(number, slice):
-            return [self[n] for n in range(*number.indices(len(self)))]
-        segment = bisect_right(self._bases, number) - 1
-        return self._readers[segment].keys()[number - self._bases[segment]]
-
-
-def _newest(storage: FileStorage, known: Sequence[SegmentReader]) -> _Snapshot:
+def _newest(storage: FileStorage, known: Sequence[SegmentReader]) -> Snapshot[SegmentReader]:
     """The newest snapshot; tried again if a writer was just removing the one before.
 
     What `known` readers have read of a segment's keys is taken over.
@@ -289,17 +177,17 @@ def _newest(storage: FileStorage, known: Sequence[SegmentReader]) -> _Snapshot:
         return _read_newest(storage, known)
 
 
-def _read_newest(storage: FileStorage, known: Sequence[SegmentReader]) -> _Snapshot:
+def _read_newest(storage: FileStorage, known: Sequence[SegmentReader]) -> Snapshot[SegmentReader]:
     with _translated(FileNotFoundError):
         generation = TOC._latest_generation(storage, _NAME)
         if generation < 0:
-            return _Snapshot("", 0, ())
+            return Snapshot("", 0, ())
         contents = TOC.read(storage, _NAME, generation)
         readers: list[SegmentReader] = []
         try:
             for segment in contents.segments:
                 readers.append(SegmentReader(storage, segment, known))
-            return _Snapshot(contents.schema.stamp, generation, readers)
+            return Snapshot(contents.schema.stamp, generation, readers)
         except BaseException:
             for reader in readers:
                 reader.close()
@@ -316,15 +204,7 @@ def _translated(*passing: type[Exception]) -> Iterator[None]:
     except _DAMAGE as error:
         raise Corrupt(f"the index is damaged ({error!r}); it has to be built anew") from error
     except OSError as error:
-        raise _of_system(error) from error
-
-
-def _of_system(error: OSError) -> Unavailable:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return StorageFull(f"no space is left for the index: {error}")
-    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return ReadOnly(f"the index cannot be written: {error}")
-    return Unavailable(f"the index cannot be used: {error}")
+        raise of_system(error) from error
 
 
 @contextmanager

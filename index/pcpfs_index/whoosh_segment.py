@@ -29,7 +29,7 @@ from whoosh.filedb.structfile import StructFile  # type: ignore[import-untyped]
 from whoosh.util.numlists import GrowableArray  # type: ignore[import-untyped]
 
 from pcpfs.errors import Corrupt
-from pcpfs.ports import FIELDS, NO_POSTINGS, POSTING_BYTES, Postings
+from pcpfs.ports import NO_POSTINGS, POSTING_BYTES, Postings
 from pcpfs_index.inversion import ROW, Inversion, PostingList
 
 _PICKLE = 3  # the first with bytes; any is read
@@ -83,9 +83,7 @@ def write_segment(storage: FileStorage, inversion: Inversion, index_name: str) -
     segment = Segment(W3Codec(), index_name, len(inversion.keys))
     segment.segid = _free_name(storage, index_name)
     segment._fieldlengths = {}  # what the stock reader asks for
-    lengths = [inversion.rows[field::ROW] for field in range(len(FIELDS))]
-    segment.holders = tuple(len(column) - column.count(0) for column in lengths)
-    segment.totals = tuple(map(sum, lengths))
+    segment.holders, segment.totals = inversion.holders(), inversion.totals()
     for number in inversion.replaced:
         segment.delete_document(number)
     _write_postings(storage, segment, inversion.lists())
@@ -202,6 +200,14 @@ class SegmentReader:
     @property
     def live(self) -> int:
         return self.count - len(self.deleted)
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        return self.segment.holders
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        return self.segment.totals
 
     def delete(self, keys: Set[str]) -> None:
         """Mark these documents as gone, here and in the segment's entry."""

@@ -43,7 +43,8 @@ class Config:
             "\n"
             "# What a search covers that names no scope and no policy: strict, linked or global.\n"
             f'default_policy = "{self.default_policy}"\n'
-            "# The search engine: whoosh, or memory (kept in RAM, for small stores).\n"
+            "# The search engine: whoosh, fts5 (SQLite: same answers, less disk), or memory (RAM,\n"
+            "# for small stores). When it changes the index is built anew by itself.\n"
             f'index = "{self.index}"\n'
         ).encode()
 

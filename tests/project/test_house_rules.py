@@ -133,13 +133,14 @@ RULES = (
         ("import os\nos.fsync(3)", "from os import fdatasync as f\nf(3)"),
     ),
     Rule(
-        # Whoosh renames its own files inside the library: an index is disposable.
+        # Whoosh renames its own files inside the library, and so does the other engine: an index
+        # is disposable.
         "rename files",
         lambda node, names: (
             renames_a_path(node, names)
             or uses("os.rename", "os.renames", "os.replace", "os.link", "shutil.move")(node, names)
         ),
-        ("pcpfs/disk.py",),
+        ("pcpfs/disk.py", "index/pcpfs_index/fts5_engine.py"),
         ("import os as o\no.replace(a, b)", "a.rename(b)", "a.replace(b)"),
     ),
     Rule(

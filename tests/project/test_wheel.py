@@ -121,7 +121,7 @@ def test_the_installed_parts_are_found_by_entry_point(scripts: Path, tmp_path: P
         "print(registry.for_source('a.py', b'').name, *sorted(engines))"
     )
     answer = run(scripts / "python", "-c", code, cwd=tmp_path)
-    assert answer.split() == ["python", "memory", "whoosh"]
+    assert answer.split() == ["python", "fts5", "memory", "whoosh"]
 
 
 def test_the_installed_command_does_the_main_job(scripts: Path, tmp_path: Path) -> None:

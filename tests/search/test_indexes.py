@@ -1,7 +1,8 @@
-"""Both engines under the contract, the mutants it must find, and what is Whoosh's alone."""
+"""All engines under the contract, the mutants it must find, and what is one engine's alone."""
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -13,12 +14,14 @@ from pcpfs_conformance.indexes import (
     SearchIndexContract,
     broken_promises,
 )
+from pcpfs_index import fts5_engine
+from pcpfs_index.fts5_engine import engine as fts5
 from pcpfs_index.memory import engine as memory
 from pcpfs_index.whoosh_engine import engine as whoosh
 from whoosh.index import open_dir  # type: ignore[import-untyped]
 
-from pcpfs.errors import Corrupt
-from pcpfs.ports import SearchEngine
+from pcpfs.errors import Corrupt, Unavailable
+from pcpfs.ports import Expunging, SearchEngine
 
 
 class TestMemory(SearchIndexContract):
@@ -31,6 +34,12 @@ class TestWhoosh(DurableSearchIndexContract):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return whoosh
+
+
+class TestFts5(DurableSearchIndexContract):
+    @pytest.fixture
+    def engine(self) -> SearchEngine:
+        return fts5
 
 
 class _WithoutChance(SearchIndexContract):
@@ -101,3 +110,59 @@ class TestWhooshFolder:
             oracle.check(index)
         assert len(list((tmp_path / "index").glob("*.trm"))) <= 6
         assert len(list((tmp_path / "index").glob("*.toc"))) == 1
+
+
+class TestFts5Folder:
+    def test_an_sqlite_without_it_is_told_in_plain_words(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def without(module: str) -> sqlite3.Connection:
+            connection = sqlite3.Connection(module)
+            connection.set_authorizer(
+                lambda action, *_: (
+                    sqlite3.SQLITE_DENY
+                    if action == sqlite3.SQLITE_CREATE_VTABLE
+                    else sqlite3.SQLITE_OK
+                )
+            )
+            return connection
+
+        fts5_engine._check_fts5.cache_clear()
+        monkeypatch.setattr(fts5_engine.sqlite3, "connect", without)
+        with pytest.raises(Unavailable, match=r'has no FTS5 .* set index = "whoosh"'):
+            fts5.open(tmp_path / "index")
+
+    def test_segments_stay_few_and_old_files_go(self, tmp_path: Path) -> None:
+        oracle = Oracle()
+        with closing(fts5.open(tmp_path / "index")) as index:
+            for n in range(60):
+                for target in (index, oracle):
+                    target.update([document(str(n), body={"alpha": 1, f"t{n}": 1})], [], str(n))
+            oracle.check(index)
+        names = sorted(file.name.partition("-")[0] for file in (tmp_path / "index").iterdir())
+        assert names.count("segment") <= 6
+        assert [name for name in names if name != "segment"] == ["contents", "write.lock"]
+
+    def test_terms_that_its_tokenizer_would_break_up_stay_whole(self, tmp_path: Path) -> None:
+        odd = ["A", "a b", "\0", "\x80", "\x800041", "\ud800", "x" * 9000, *map(chr, range(128))]
+        with closing(fts5.open(tmp_path)) as index:
+            index.update([document("one", body=dict.fromkeys(odd, 3))], [], "1")
+            assert list(index.terms_from("")) == sorted({*odd})
+            assert all(index.postings(term).documents for term in odd)
+            assert not index.postings("X" * 9000).documents
+
+    def test_what_was_replaced_or_removed_earlier_is_gone_after_expunging(
+        self, tmp_path: Path
+    ) -> None:
+        with closing(fts5.open(tmp_path)) as index:
+            assert isinstance(index, Expunging)
+            for word, count in (("heronold", 1), ("heronnew", 5)):
+                kept = [document(f"kept{n}", body={"water": n + 1}) for n in range(9)]
+                index.update([*kept, document("bird-key", body={word: count})], [], word)
+            index.expunge(["bird-key"], "gone")
+            assert index.documents().count == 9
+            assert [number % 9 for number in index.postings("water").documents] == [*range(9)]
+        raw = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        assert b"kept3" in raw
+        assert b"heron" not in raw
+        assert b"bird-key" not in raw

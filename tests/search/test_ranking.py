@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pcpfs_index.fts5_engine import engine as fts5
 from pcpfs_index.memory import engine as memory
 from pcpfs_index.whoosh_engine import engine as whoosh
 
@@ -30,7 +31,7 @@ LIBRARY = (
 )
 
 
-@pytest.fixture(params=[memory, whoosh], ids=lambda engine: engine.name)
+@pytest.fixture(params=[memory, whoosh, fts5], ids=lambda engine: engine.name)
 def engine(request: pytest.FixtureRequest) -> SearchEngine:
     engine: SearchEngine = request.param
     return engine
@@ -213,30 +214,44 @@ _documents = st.builds(
 )
 
 
+_queries = st.lists(
+    st.sampled_from(
+        ["alpha", "beta", "Gamma", "gam*", "betta~", "gammaDelta ->", '"x alpha"', "saved", "数据"]
+    ),
+    min_size=1,
+    max_size=4,
+).map(" ".join)
+
+
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     courses=st.lists(
         st.tuples(st.lists(_documents, max_size=5), st.lists(st.sampled_from("abcdefgh"))),
         min_size=1,
         max_size=5,
-    )
+    ),
+    queries=st.lists(_queries, min_size=1, max_size=6),
 )
-def test_rebuilt_and_kept_up_indexes_give_the_same_hits(
-    courses: list[tuple[list[Document], list[str]]], tmp_path_factory: pytest.TempPathFactory
+def test_all_engines_rebuilt_or_kept_up_give_the_same_hits(
+    courses: list[tuple[list[Document], list[str]]],
+    queries: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
-    kept, living = whoosh.open(folder / "kept"), dict[str, Document]()
+    kept = [engine.open(folder / f"kept-{engine.name}") for engine in (memory, whoosh, fts5)]
+    living = dict[str, Document]()
     for documents, removed in courses:
-        kept.update(map(Analyser().analyse, documents), removed, "")
+        for index in kept:
+            index.update(map(Analyser().analyse, documents), removed, "")
         living = {key: document for key, document in living.items() if key not in removed}
         living |= {document.key: document for document in documents}
-    rebuilt = filled(whoosh, folder / "rebuilt", list(living.values()))
     reference = filled(memory, folder, list(living.values()))
-    for query in ("alpha", "alpha beta", "gamma*", "betta~", "gammaDelta ->", "saved 数据", '"x"'):
+    rebuilt = [filled(e, folder / e.name, list(living.values())) for e in (whoosh, fts5)]
+    for query in queries:
         expected = rank([reference], parse(query))
-        assert rank([kept], parse(query)) == expected
-        assert rank([rebuilt], parse(query)) == expected
-    kept.close()
-    rebuilt.close()
+        for index in (*kept, *rebuilt):
+            assert rank([index], parse(query)) == expected
+    for index in (*kept, *rebuilt):
+        index.close()

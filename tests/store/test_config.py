@@ -37,14 +37,19 @@ class TestConfig:
         with pytest.raises(Corrupt, match=r"pcpfs\.toml"):
             place.reopened()
 
-    def test_a_person_may_edit_the_settings(self, place: Workplace) -> None:
-        place.write("apple\n")
+    @pytest.mark.parametrize("engine", ["memory", "fts5"])
+    def test_a_person_may_edit_the_settings(self, place: Workplace, engine: str) -> None:
+        for number in range(3):
+            place.write(f"apple {number}\n")
+        place.session.flush_indexes()
+        found = place.session.search("apple")
         place.close()
         file = place.path / "pcpfs.toml"
-        file.write_text(file.read_text().replace('"whoosh"', '"memory"') + "\n# mine\n")
+        file.write_text(file.read_text().replace('"whoosh"', f'"{engine}"') + "\n# mine\n")
         again = place.reopened()
-        assert again.session.index_state().engine == "memory"
-        assert len(again.session.search("apple").results) == 1
+        assert again.session.index_state().engine == engine
+        assert again.session.search("apple") == found
+        assert len(found.results) == 3
         again.close()
 
     def test_an_engine_that_is_not_installed_is_named(self, place: Workplace) -> None:
