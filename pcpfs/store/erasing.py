@@ -75,13 +75,13 @@ class Gone:
 @dataclass(frozen=True, slots=True)
 class Erasure:
     """What an erasure did. `kept` are pages that hold the same bytes: theirs stay. `commits` counts
-    those that were rewritten, `commit` holds the receipts."""
+    those that were rewritten, `commit` holds the receipts: both are told the owner alone."""
 
     pages: tuple[Gone, ...]
     derived: tuple[PageName, ...]
     citing: tuple[PageName, ...]
     kept: tuple[PageName, ...]
-    commits: int
+    commits: int | None
     commit: str | None
     proof: Proof | None
     warnings: tuple[str, ...] = ()
@@ -140,8 +140,12 @@ def delete(
         _refuse_hold(about, override)
         _refuse_unsettled(store)
         pages = {name.page_id: Namespace(name.scope) for name in about.pages}
-        traces = survivors(store.workshop, Tracing(store.workshop, pages).traces())
-        if any(traces.names_it(text.encode()) for text in (why, override or "")):
+        found = Tracing(store.workshop, pages).traces()
+        traces = told = survivors(store.workshop, found)
+        if not authority.is_owner:
+            seen = {row.scope for row in authority.catalog.scopes()}
+            told = survivors(store.workshop, found, seen)
+        if any(told.names_it(text.encode()) for text in (why, override or "")):
             raise UsageError(
                 "the reason is kept for ever, and yours says what is to be erased; say it without "
                 "the title and the content"
@@ -169,7 +173,7 @@ def delete(
         about.derived,
         about.citing,
         kept,
-        len(work.job.commits),
+        len(work.job.commits) if authority.is_owner else None,
         store.git.head() if authority.is_owner else None,
         proof,
         (*_limits(store.git), *cited, *work.warnings) if authority.is_owner else (),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -256,9 +257,16 @@ def _content_digest(path: str) -> str | None:
     return parts[-1].split(".")[0] if is_content else None
 
 
-def survivors(shop: Workshop, traces: Traces) -> Traces:
+_OF_SCOPE = re.compile(
+    r"(?P<scope>scopes/.+)/"
+    r"(?:pages(?:/[^/]+){3}|(?:payloads|frames|events)(?:/[^/]+){2}|scope)/[^/]+"
+)
+
+
+def survivors(shop: Workshop, traces: Traces, seen: Container[str] | None = None) -> Traces:
     """The traces without those pieces and titles that a page which stays holds too: they prove
-    nothing, and taking them out of messages would take out what belongs to others."""
+    nothing, and taking them out of messages would take out what belongs to others. With `seen`,
+    pages of these scopes alone count, so that what comes of it depends on no other (PCP-S2)."""
     wanted = {n for n, what in traces.needles.items() if what in _PERHAPS_OTHERS}
     gone = {*traces.files, *traces.segments, *traces.readable}
     found: set[bytes] = set()
@@ -266,7 +274,7 @@ def survivors(shop: Workshop, traces: Traces) -> Traces:
         folders[:] = [name for name in folders if name != "erased"]
         for name in names:
             path = Path(folder, name).relative_to(shop.root).as_posix()
-            if path in gone or "/tree/" in path:
+            if path in gone or "/tree/" in path or not (seen is None or _is_of(path, seen)):
                 continue
             try:
                 raw = shop.disk.read(shop.root / path) + path.encode("utf-8", "surrogateescape")
@@ -276,6 +284,11 @@ def survivors(shop: Workshop, traces: Traces) -> Traces:
     kept = {instead.content for instead in traces.segments.values()}
     found.update(n for n in wanted - found if any(n in content for content in kept))
     return replace(traces.without_needles(found))
+
+
+def _is_of(path: str, scopes: Container[str]) -> bool:
+    match = _OF_SCOPE.fullmatch(path)
+    return match is not None and layout.namespace_of(match["scope"]) in scopes
 
 
 _PERHAPS_OTHERS = (PIECE, TITLE, DIGEST, REVISION)

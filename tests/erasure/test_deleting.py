@@ -25,6 +25,7 @@ from tests.merge.clones import run
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft
 
 WHY = "not ours to keep"
+BOB = Principal("user:bob")
 
 
 def test_only_the_owner_erases_and_a_model_may_only_recommend_it(place: Workplace) -> None:
@@ -41,15 +42,14 @@ def test_who_was_given_it_may_erase_in_that_scope_and_learns_nothing_of_others(
 ) -> None:
     page = place.write("# One\nsomething that goes\n").page_id
     hidden = place.write("# Two\nmade of it\n", "project:b", derived_from=(page,)).page_id
-    bob = Principal("user:bob")
-    place.session.governing.grant(SCOPE, bob, ["read", "delete"])
-    with closing(Session(place.store, bob)) as session:
+    place.session.governing.grant(SCOPE, BOB, ["read", "delete"])
+    with closing(Session(place.store, BOB)) as session:
         with pytest.raises(NotPermitted):
             session.delete(page, WHY, proven=True)
         found = session.delete(page, WHY)
         with pytest.raises(NotFound):
             session.delete(hidden, WHY)
-    assert (found.derived, found.commit, found.warnings) == ((), None, ())
+    assert (found.derived, found.commit, found.commits, found.warnings) == ((), None, None, ())
     assert place.store.catalog.page(page) is None
     assert place.session.payload(hidden) == b"# Two\nmade of it\n"
 
@@ -117,6 +117,20 @@ def test_a_key_that_named_an_erased_page_names_a_new_one(place: Workplace) -> No
     assert again.created
     assert again.page_id != page
     assert not place.write("# One\nthe first under this key\n", key="k").created
+
+
+def test_which_reasons_are_refused_depends_on_nothing_hidden(place: Workplace) -> None:
+    """PCP-S2: else the refusal would tell which words stand in scopes that one may not read."""
+    place.write("correcthorsebatterystaple is here\n", scope="project:hidden")
+    page = place.write("a correcthorsebatterystaple and more\n").page_id
+    place.session.governing.grant(SCOPE, BOB, ["read", "delete"])
+    with closing(Session(place.store, BOB)) as bob:
+        with pytest.raises(UsageError, match="the reason is kept for ever"):
+            bob.delete(page, "a correcthorsebatterystaple and more")
+        with pytest.raises(UsageError, match="the reason is kept for ever"):
+            bob.delete(page, "no correcthorsebatterystaple")
+        place.write("correcthorsebatterystaple seen\n")
+        bob.delete(page, "no correcthorsebatterystaple")
 
 
 def test_the_reason_must_not_say_what_is_erased(place: Workplace) -> None:

@@ -109,7 +109,8 @@ def _lines(erasure: Erasure) -> Iterator[str]:
         count = plural(gone.revisions, "revision")
         yield f"{styled('erased', 'red')} {gone.page_id} in {safe(gone.scope)}: {count}"
         yield f"  receipt: {safe(gone.receipt)}"
-    yield f"rewritten: {plural(erasure.commits, 'commit')}"
+    if erasure.commits is not None:
+        yield f"rewritten: {plural(erasure.commits, 'commit')}"
     yield from _related(erasure.derived, erasure.citing)
     yield from (f"holds the same bytes, and stays: {_named(name)}" for name in erasure.kept)
     yield from (f"note: {safe(warning)}" for warning in erasure.warnings)
