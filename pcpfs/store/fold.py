@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from pcpfs.model.changes import (
@@ -130,7 +130,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
     for number, (change, body) in enumerate(order):
         if change not in retracted:
             folder.take(number, change, body)
-    counted = [item for item in order if item[0] not in retracted]
+    counted = [(c, replace(body, events=()) if c in retracted else body) for c, body in order]
     lifecycle, disputes = settled(counted, folder.lifecycle)
     return PageState(
         page=page,

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pcpfs.errors import Conflict, NotFound, PcpfsError, UsageError
+from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.sources.roots import Wanted
@@ -238,3 +239,14 @@ def _seen(place: Workplace, page: str) -> tuple[object, ...]:
     found = place.session.search("start text other", limit=200).results
     texts = {place.session.payload(hit.page_id) for hit in found}
     return lifecycle(place, page), place.session.payload(page), place.tree(), texts
+
+
+def test_a_page_whose_close_was_undone_can_be_tombstoned(place: Workplace) -> None:
+    """Through a change that was taken back, what came before it is known all the same."""
+    page = place.write("one\n").page_id
+    place.session.close_at(page, Instant.read("2041-01-01"), "over")
+    undo(place.store, ANNA)
+    place.session.tombstone(page, "wrong")
+    row = place.store.catalog.page(page)
+    assert row is not None
+    assert (row.lifecycle, row.disputes) == ("tombstoned", "[]")
