@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from pcpfs.cli.settings import Settings, debugging, here, no_store
+from pcpfs.cli.terminal import tell
 from pcpfs.cli.text import safe
 
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ class Call:
 
         return TerminalProgress()
 
-    def answer(self, answer: object, lines: Iterable[str]) -> None:
-        """Print the answer: with --json as it is, else its lines."""
+    def answer(self, answer: object, lines: Iterable[str], *, cut: bool = False) -> None:
+        """Print the answer: with --json as it is, else its lines; `cut` to the width of a
+        terminal."""
         if self.settings.json:
             self.raw(document(answer))
         else:
-            for line in lines:
-                click.echo(line)
+            tell(lines, cut=cut)
 
     def stream(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pcpfs.cli.call import Call
-from pcpfs.cli.settings import Settings
+from pcpfs.cli.settings import Settings, colour
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from pcpfs.model.pages import Principal
 
 SECTIONS = ("Start", "Write", "Find", "Read", "Sources", "Serve", "Store")
@@ -36,6 +39,35 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 def _shared(*names: str, **attributes: Any) -> click.Option:
     return click.Option(names, expose_value=False, callback=_remember, **attributes)
+
+
+class Name(click.types.StringParamType):
+    """A text that the tab key completes: `scope`, `page`, `root`, or `place` of the view."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from pcpfs.cli.completing import names  # noqa: PLC0415 (only for the tab key)
+
+        return names(self.kind, incomplete, ctx.obj or Settings())
+
+
+_NAMED = {"SCOPE": "scope", "PAGE": "page", "ID": "page", "ROOT": "root"}
+"""What an argument or option stands for, by what its help calls it."""
+
+
+def _completed(section: str, param: click.Parameter) -> None:
+    """Let the tab key complete a parameter whose values have names, or are files."""
+    words = re.findall(r"[A-Z]+", param.metavar or "")
+    if not words or param.type is not click.STRING:
+        return
+    if words[0] in _NAMED:
+        param.type = Name(_NAMED[words[0]])
+    elif isinstance(param, click.Argument) and words[0] in ("PATH", "DIR", "FILE"):
+        param.type = Name("place") if section == "Read" else click.Path()
 
 
 class Seconds(click.FloatRange):
@@ -64,6 +96,10 @@ def shared_options(*, writes: bool) -> list[click.Option]:
             "--json", "json", is_flag=True, flag_value=True, default=None,
             help="Print one JSON document, also for an error.",
         ),
+        _shared(
+            "--color", "color", type=click.Choice(["auto", "always", "never"]),
+            help="Colours: auto is on a terminal only, and never where $NO_COLOR is set.",
+        ),
     ]  # fmt: skip
     if writes:
         options.append(
@@ -90,11 +126,14 @@ class Command(click.Command):
         self.section = section
         self.examples = tuple(examples)
         self.shared = shared_options(writes=writes)
+        for param in self.params:
+            _completed(section, param)
         self.params.extend(self.shared)
 
     def invoke(self, ctx: click.Context) -> Any:
         with Call(ctx.obj or Settings()) as call:
             ctx.params["call"] = call
+            ctx.color = colour(call.settings.color)
             return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -35,6 +35,11 @@ def run() -> None:
     if not (sys.warnoptions or debugging()):
         warnings.simplefilter("ignore")
     sys.stdout, sys.stderr = _printable(sys.stdout), _printable(sys.stderr)
+    if "_PCPFS_COMPLETE" in os.environ:
+        from pcpfs.cli.completing import VARIABLE, completed  # noqa: PLC0415 (only for the tab key)
+
+        click.echo(completed(os.environ[VARIABLE], group()))
+        sys.exit()
     sys.exit(main(sys.argv[1:]))
 
 

@@ -59,7 +59,7 @@ def _chapter(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _prose(text: str | None) -> str:
-    return inspect.cleandoc(text or "")
+    return inspect.cleandoc(text or "").replace("\b\n", "")
 
 
 def _options(options: Sequence[click.Option]) -> Iterator[str]:

@@ -21,6 +21,7 @@ class Settings:
     principal: Principal | None = None
     json: bool = False
     wait: float = 30.0
+    color: str | None = None
 
     @property
     def named_store(self) -> Path | None:
@@ -56,6 +57,9 @@ def debugging() -> bool:
     return bool(os.environ.get("PCPFS_DEBUG"))
 
 
-def colour() -> bool | None:
-    """None: on a terminal only; False where the user wants none (https://no-color.org)."""
-    return False if os.environ.get("NO_COLOR") else None
+def colour(wanted: str | None = None) -> bool | None:
+    """None: on a terminal only; False where the user wants none (https://no-color.org), unless
+    --color says otherwise."""
+    if wanted in (None, "auto"):
+        return False if os.environ.get("NO_COLOR") else None
+    return wanted == "always"

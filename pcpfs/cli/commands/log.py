@@ -9,6 +9,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.graph import drawn
 from pcpfs.cli.options import with_part, with_pins
 from pcpfs.cli.text import columns, interval, more_lines, safe, short, size, styled
 from pcpfs.errors import UsageError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     section="Read",
     examples=[
         "pcpfs log glossary.md",
+        "pcpfs log --graph glossary.md",
         "pcpfs log --json pg_01k0w3v5c8e2f9",
         "pcpfs log --symbol Router.match",
     ],
@@ -30,12 +32,14 @@ if TYPE_CHECKING:
 @with_part
 @with_pins
 @click.option("--symbol", metavar="NAME", help="The life of a symbol; with ID only of that file.")
+@click.option("--graph", is_flag=True, help="Draw which revision comes of which.")
 @click.argument("page", metavar="[ID]", required=False)
 def command(
     call: Call,
     *,
     page: str | None,
     symbol: str | None,
+    graph: bool,
     pins: Pins,
     limit: int,
     cursor: str | None,
@@ -46,16 +50,35 @@ def command(
     its names and in all of its places: when it was opened, changed, moved, renamed and closed, and,
     where the git history is recorded (add --history), by which commit of whom.
     """
+    if symbol is not None and graph:
+        raise UsageError("--graph is for pages; a symbol has one line of life")
     if symbol is not None:
         from pcpfs.store.symbol_life import lives  # noqa: PLC0415 (help needs no store)
 
         found = lives(call.session.reader(pins), symbol, until=pins.as_of, page=page)
-        call.answer({"symbols": found}, _life_lines(found))
+        call.answer({"symbols": found}, _life_lines(found), cut=True)
         return
     if page is None:
         raise UsageError("say of which page, or --symbol NAME")
     part = call.session.history(page, pins, limit=limit, cursor=cursor)
-    call.answer({"revisions": part.items, "cursor": part.cursor}, _lines(part))
+    lines = _graph_lines(part) if graph else _lines(part)
+    call.answer({"revisions": part.items, "cursor": part.cursor}, lines, cut=True)
+
+
+def _graph_lines(part: Part[LogEntry]) -> Iterator[str]:
+    """The same lines beside their lines of descent; of a source file each comes of the one
+    before."""
+    entries = part.items
+    if any(entry.parents for entry in entries):
+        steps = [(str(entry.revision_id), tuple(map(str, entry.parents))) for entry in entries]
+    else:
+        steps = [(str(at), (str(at + 1),)) for at in range(len(entries))]
+    drawing, told = list(drawn(steps)), _lines(part)
+    room = max((len(left) for left, _ in drawing), default=0)
+    for left, is_step in drawing:
+        pad = " " * (room - len(left))
+        yield f"{styled(left, 'red')}{pad}  {next(told)}" if is_step else styled(left, "red")
+    yield from told
 
 
 def _lines(part: Part[LogEntry]) -> Iterator[str]:

@@ -67,8 +67,7 @@ def command(call: Call, given: str, projection: str | None, pins: Pins, **part: 
         shown = plain(subject.document(projection))
         click.echo(json.dumps(shown, ensure_ascii=True, indent=2))
     else:
-        for line in subject.lines():
-            click.echo(line)  # fmt: skip
+        call.answer(None, subject.lines())
 
 
 def _span(given: str) -> tuple[int, int]:

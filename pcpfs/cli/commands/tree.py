@@ -39,7 +39,7 @@ def command(call: Call, path: str, depth: int, pins: Pins) -> None:
         entries = [{"path": place.path, **entry(place.name, place.node)} for place in places]
         call.answer({"path": path, "entries": entries}, ())
     else:
-        call.answer(None, _lines(path, places))
+        call.answer(None, _lines(path, places), cut=True)
 
 
 def _lines(path: str, places: Iterator[Place]) -> Iterator[str]:
