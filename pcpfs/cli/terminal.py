@@ -18,6 +18,9 @@ from pcpfs.cli.text import width
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 _PLAIN = "\x1b[0m"
+_LOW = 5
+"""A window with fewer lines shows too little for a pager."""
+
 _NO_PAGER = ("", "cat")
 
 
@@ -31,7 +34,7 @@ def tell(lines: Iterable[str], *, cut: bool) -> None:
     told = (fitted(line, window.columns) for line in lines) if cut else iter(lines)
     first = list(islice(told, window.lines - 1))
     following = next(told, None)
-    if following is None or not _pager():
+    if following is None or window.lines < _LOW or not _pager():
         for line in chain(first, () if following is None else (following,), told):
             click.echo(line)
         return

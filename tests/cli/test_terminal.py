@@ -125,6 +125,7 @@ def test_a_terminal_is_not_overrun(terminal: Terminal) -> None:
     for refused in ("cat", "", "no-such-pager"):
         shown = on_a_screen(terminal, "tree", PAGER="sed s/^/PAGED/", PCPFS_PAGER=refused)
         assert "PAGED" not in shown
+    assert "PAGED" not in on_a_screen(terminal, "tree", PAGER="sed s/^/PAGED/", LINES="3")
     assert "PAGED" not in on_a_screen(terminal, "tree", "--json", PAGER="sed s/^/PAGED/")
 
 

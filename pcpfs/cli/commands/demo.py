@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ def command(call: Call, keep: bool) -> int:
     from pcpfs.cli.main import main  # noqa: PLC0415 (which finds this command)
     from pcpfs.cli.tour import StepFailed, Tour  # noqa: PLC0415 (help needs no store)
 
+    os.environ["PCPFS_PAGER"] = "cat"  # a story goes on by itself
     with _folder(keep) as folder:
         tour = Tour(folder, main, quiet=call.settings.json)
         failed = None
