@@ -25,8 +25,8 @@ from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracte
 
 _log = logging.getLogger(__name__)
 _BOOT = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from pcpfs.sources.extraction_worker import serve; serve(int(sys.argv[1]))"
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "from pcpfs.sources.extraction_worker import serve; serve(*map(int, sys.argv[1:3]))"
 )
 _INLINE_BYTES = 262_144
 _INLINE_FILE_BYTES = 65_536
@@ -247,7 +247,8 @@ class _Worker:
     def start(cls, factory: RegistryFactory) -> _Worker:
         ours, theirs = Pipe()
         search = [entry for entry in sys.path if entry]
-        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), *search]
+        given = (str(theirs.fileno()), str(os.getpid()), *search)
+        command = [sys.executable, "-c", _BOOT, *given]
         with theirs:
             process = subprocess.Popen(
                 command,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
 
+from pcpfs.machine import end_with
 from pcpfs.model.frames import Extraction
 from pcpfs.ports import AdapterRegistry
 
@@ -45,8 +46,8 @@ def extract(registry: AdapterRegistry, path: str, source: bytes) -> Extraction |
         return Unextracted(path, Trouble.FAILED, detail)
 
 
-def serve(descriptor: int) -> None:
-    """Answer files one by one until the other side is gone.
+def serve(descriptor: int, parent: int) -> None:
+    """Answer files one by one until the other side, the process `parent`, is gone.
 
     The first message is the factory; the answer to it is None, or why there is no registry. Signals
     that end the whole process group are the parent's to obey.
@@ -54,23 +55,24 @@ def serve(descriptor: int) -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
-    with Connection(descriptor) as parent:
+    end_with(parent)  # even while a file keeps it busy
+    with Connection(descriptor) as other:
         try:
-            registry = _registry(parent)
+            registry = _registry(other)
             while registry is not None:
-                for path, source in parent.recv():
-                    parent.send(extract(registry, path, source))
+                for path, source in other.recv():
+                    other.send(extract(registry, path, source))
         except (EOFError, ConnectionError):
             return
 
 
-def _registry(parent: Connection) -> AdapterRegistry | None:
+def _registry(other: Connection) -> AdapterRegistry | None:
     """The registry, or None once the parent was told why there is none."""
     try:
-        factory: RegistryFactory = parent.recv()
+        factory: RegistryFactory = other.recv()
         registry = factory()
     except (ImportError, AttributeError) as error:
-        parent.send(f"{type(error).__name__}: {error}")
+        other.send(f"{type(error).__name__}: {error}")
         return None
-    parent.send(None)
+    other.send(None)
     return registry

@@ -101,6 +101,10 @@ class Roots:
         exclusions = self._erased(root.namespace, root.root_id)
         return replace(root, options=replace(root.options, exclusions=exclusions))
 
+    def now(self, root: Root) -> Root:
+        """A root as the store knows it now: another process may have recorded its history."""
+        return next((known for known in self.all() if known.root_id == root.root_id), root)
+
     def unbound(self) -> tuple[RootRow, ...]:
         """Roots that lie nowhere on this machine, as far as this clone knows."""
         bound = self._store.local.roots()

@@ -176,16 +176,20 @@ class Sources:
         return reextract(self.store, self.actor, self.registry, self._pool, progress)
 
     def look(self, root: Root, paths: Iterable[str] | None) -> tuple[Done, tuple[str, ...]]:
-        """Bring some paths of one root up to date (None: all), as `watch` does, and warnings.
+        """Bring some paths of one root up to date (None: all, and the history where that is
+        recorded), as `watch` does, and warnings.
 
         Of a few files the next search reads what is new in memory; many are indexed beside.
         """
         with self.store.writing("sync", self.actor) as transaction:
-            done = self._look(transaction, root, paths, None)
+            if paths is None:
+                done = self._bring(transaction, self.roots.now(root), None, None)
+            else:
+                done = self._look(transaction, root, paths, None)
             warnings = self._commit(transaction, [done])[1]
         if self._is_much_pending():
             self._indexer.look()
-        return done, warnings
+        return done, (*done.warnings, *warnings)
 
     def rest(self) -> None:
         """Nothing happens for now, says who watches."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcpfs.errors import PcpfsError
-from pcpfs.model.answers import Skipped
+from pcpfs.model.answers import HistoryReport, Skipped
 from pcpfs.sources.debounce import Debounce, Reconcile
 from pcpfs.sources.events import Watcher
 from pcpfs.sources.roots import Root
@@ -32,6 +32,7 @@ class _Watched:
     root: Root
     debounce: Debounce = field(default_factory=Debounce)
     broken: str | None = None
+    warned: tuple[str, ...] = ()
 
 
 class Watch:
@@ -151,7 +152,10 @@ class Watch:
         watched.broken = None
         self._report(done, before)
         for warning in warnings:
-            self._tell(WatchLine("note", watched.root.name, message=warning))
+            if warning not in watched.warned:
+                self._tell(WatchLine("note", watched.root.name, message=warning))
+        if paths is None or warnings:
+            watched.warned = warnings
 
     def _is_being_written(self, root: Root, path: str) -> bool:
         """A file that was emptied a moment ago is about to be filled: many programs save so."""
@@ -169,6 +173,9 @@ class Watch:
         watched.broken = message
 
     def _report(self, done: Done, before: set[str]) -> None:
+        told = done.report.history
+        if told is not None and (told.commits or told.retracted):
+            self._tell(WatchLine("recorded", done.root.name, message=_recorded(told)))
         for change in done.applied.changes:
             self._tell(
                 WatchLine(change.event, done.root.name, change.path, change.opened, change.closed)
@@ -176,6 +183,13 @@ class Watch:
         for skip in done.report.skipped:
             if skip.path not in before:
                 self._tell(_skip_line(done.root.name, skip))
+
+
+def _recorded(told: HistoryReport) -> str:
+    return (
+        f"commits walked: {told.commits}, observations: {told.observed}, "
+        f"commits retracted: {told.retracted}"
+    )
 
 
 def _skip_line(root: str, skip: Skipped) -> WatchLine:

@@ -7,6 +7,7 @@ or dies, nothing is lost: whatever is still pending is indexed later.
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,12 +15,13 @@ from pathlib import Path
 from typing import Self
 
 from pcpfs.errors import PcpfsError
+from pcpfs.machine import end_with
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 
 _BOOT = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from pcpfs.store.index_process import serve; serve(sys.argv[1])"
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "from pcpfs.store.index_process import serve; serve(sys.argv[1], int(sys.argv[2]))"
 )
 
 
@@ -32,7 +34,8 @@ class IndexProcess:
     @classmethod
     def start(cls, store: Path) -> Self | None:
         """None where no process can be started."""
-        command = [sys.executable, "-P", "-c", _BOOT, str(store), *filter(None, sys.path)]
+        given = (str(store), str(os.getpid()), *filter(None, sys.path))
+        command = [sys.executable, "-P", "-c", _BOOT, *given]
         try:
             quiet = subprocess.DEVNULL
             return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet))
@@ -96,12 +99,14 @@ class IndexBeside:
             self._process = None
 
 
-def serve(store: str) -> None:
-    """Flush whenever a line comes, and once more at the end of the input.
+def serve(store: str, parent: int) -> None:
+    """Flush whenever a line comes, and once more at the end of the input; but no longer than the
+    process `parent` is there.
 
     Nothing here makes cycles, so collecting them would only cost time (a tenth, measured).
     """
     gc.disable()
+    end_with(parent)
     with Store.open(Path(store)) as opened:
         session = Session(opened, opened.owner)
         try:

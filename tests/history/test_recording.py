@@ -227,3 +227,41 @@ def test_a_merge_does_what_it_changes_on_the_line(three: Project) -> None:
     with pytest.raises(NotFound):
         texts(three.place, "b.py", [35])
     assert texts(three.place, "b.py", [40]) == [ONE]
+
+
+class TestConversions:
+    """What git converts as it checks files out: the work tree holds now, once and for all."""
+
+    WINDOWS = "def f():\r\n    return 1\r\n"
+
+    @pytest.mark.parametrize("by", ["autocrlf", "attributes"])
+    def test_other_line_ends_are_seen_once(self, project: Project, by: str) -> None:
+        if by == "autocrlf":
+            project.git("config", "core.autocrlf", "true")
+        else:
+            project.commit({".gitattributes": "*.py text eol=crlf\n"}, 0)
+        project.commit({"a.py": self.WINDOWS}, 10)
+        project.add()
+        assert texts(project.place, "a.py", [10]) == [ONE]
+        assert project.place.session.payload("a.py").decode() == self.WINDOWS
+        before = line(project.place, "a.py")
+        assert [basis for _, _, basis in before] == ["commit", "first"]
+        head = project.place.store.git.head()
+        again = project.sync()
+        assert (again.changed, again.opened, again.closed) == (0, 0, 0)
+        assert project.place.store.git.head() == head
+        project.commit({"b.py": ONE}, 20)
+        assert project.sync().changed == 0
+        assert line(project.place, "a.py") == before
+
+    def test_a_commit_of_such_a_file_is_two_observations(self, project: Project) -> None:
+        project.git("config", "core.autocrlf", "true")
+        project.commit({"a.py": self.WINDOWS}, 10)
+        project.add()
+        project.commit({"a.py": self.WINDOWS.replace("1", "2")}, 10**6)
+        project.sync()
+        assert texts(project.place, "a.py", [10**6]) == [TWO]
+        assert project.place.session.payload("a.py").decode() == self.WINDOWS.replace("1", "2")
+        bases = [basis for _, _, basis in line(project.place, "a.py")]
+        assert bases.count("commit") == 2
+        assert len(bases) == 4

@@ -89,7 +89,7 @@ def test_directories_that_come_or_go_are_a_doubt(watcher: Watcher, root: Path) -
     until(watcher, root, lambda total: "new/deep/er/file" in total.paths)
 
 
-def test_git_is_noise_but_for_another_head(watcher: Watcher, root: Path) -> None:
+def test_git_is_noise_but_for_another_commit_of_a_branch(watcher: Watcher, root: Path) -> None:
     environment = {"GIT_CONFIG_GLOBAL": os.devnull, "PATH": os.environ["PATH"]}
 
     def git(*arguments: str) -> None:
@@ -107,6 +107,8 @@ def test_git_is_noise_but_for_another_head(watcher: Watcher, root: Path) -> None
     git("commit", "-q", "-m", "x")
     assert settled(watcher, root).doubts == {Doubt.HEAD}
     git("checkout", "-q", "-b", "other")
+    assert settled(watcher, root) == Noticed(doubts={Doubt.HEAD})
+    git("branch", "topic/third")
     assert settled(watcher, root) == Noticed(doubts={Doubt.HEAD})
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pcpfs.sources.roots import HistoryWish
 from tests.staleness.following import Following, Keeper, function, git, on_disk, save
 
 
@@ -154,3 +155,30 @@ def test_a_pointer_of_lfs_is_marked_with_its_oid_until_the_file_itself_is_there(
     following.until_held(on_disk(root))
     assert len(keeper.session.symbol("in_a").results) == 1
     assert ("a.py", "lfs_pointer") not in keeper.held().skipped
+
+
+def test_a_recorded_history_follows_each_commit(following: Following, root: Path) -> None:
+    keeper = following.keeper
+    keeper.sources.sync(history=HistoryWish())
+    first = git(root, "rev-parse", "HEAD").strip()
+
+    def commits() -> list[str | None]:
+        return [entry.commit for entry in keeper.session.log("a.py")]
+
+    assert commits() == [first]
+    save(root / "a.py", function("in_a", 2))
+    git(root, "commit", "-q", "-a", "-m", "two")
+    second = git(root, "rev-parse", "HEAD").strip()
+    following.until(lambda: commits() == [second, first])
+    git(root, "commit", "-q", "--amend", "-m", "2")
+    amended = git(root, "rev-parse", "HEAD").strip()
+    following.until(lambda: commits() == [amended, first])
+    git(root, "checkout", "-q", "--detach")
+    git(root, "branch", "-q", "-f", "main", "HEAD~1")
+    following.until(lambda: amended not in commits())
+    git(root, "branch", "-q", "-f", "main", "HEAD")
+    following.until(lambda: amended in commits())
+    following.settle(0.0)
+    assert keeper.held() == on_disk(root)
+    assert len([line for line in following.lines if line.event == "recorded"]) == 4
+    assert not [line for line in following.lines if line.event in ("note", "error")]
