@@ -15,7 +15,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.store.catalog import Catalog, decode_list
-from pcpfs.store.fold import Changes, Earlier, Folder, PageState, in_order, latest
+from pcpfs.store.fold import RETRACTED, Changes, Earlier, Folder, PageState, in_order, latest
 from pcpfs.store.rows import ClosingRow, PageRow, SpanRow
 from pcpfs.store.timeline import Ended, Run, Seen, timeline
 
@@ -42,6 +42,8 @@ def continued(
     if begin is None:
         return None
     spans = _tail(catalog, page, begin)
+    if spans[0].ended_by == RETRACTED:
+        return None
     since = Instant(min(begin, spans[0].valid_from))
     return PageState(
         page=page,

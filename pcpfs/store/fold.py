@@ -49,6 +49,9 @@ class Step:
 ASKED = "asked"
 """The reason of a `closed` of an authored revision: somebody said that it holds no longer."""
 
+RETRACTED = "retracted"
+"""How what was seen of a source page ended of which nothing counts any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -140,7 +143,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         incomplete=incomplete,
         steps=tuple(folder.steps.values()),
         heads=heads(tuple(folder.steps.values())),
-        timeline=timeline(folder.observed, folder.closed),
+        timeline=timeline(folder.observed, folder.closed) or _taken_back(order, folder),
         lifecycle=lifecycle.status,
         why=lifecycle.why,
         path=folder.path,
@@ -150,6 +153,23 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         closings=tuple(folder.closed),
         thinned=frozenset(folder.thinned),
     )
+
+
+def _taken_back(
+    order: Sequence[tuple[ChangeId, Change]], folder: Folder
+) -> tuple[Observation, ...]:
+    """Of a source page of which nothing counts any more the last that was seen, over no time."""
+    observed = [
+        Seen(event, place_of(number, at), change, body.at, body.actor, body.operation)
+        for number, (change, body) in enumerate(order)
+        for at, event in enumerate(body.events)
+        if isinstance(event, Observed)
+    ]
+    if folder.steps or not observed:
+        return ()
+    last = observed[-1]
+    end = Closed(last.event.revision, last.event.valid_from, RETRACTED)
+    return timeline([last], [Ended(end, last.place + 1, last.change)])
 
 
 def in_order(changes: Changes) -> tuple[list[tuple[ChangeId, Change]], bool]:

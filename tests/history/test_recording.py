@@ -12,6 +12,8 @@ from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 from pcpfs.sources import past_apply
 from pcpfs.sources.roots import HistoryWish
+from pcpfs.store.citations import suspicions
+from pcpfs.store.fsck import fsck
 from tests.history.project import Project, at, facts, function, line, texts
 from tests.store.workplace import Workplace
 
@@ -120,6 +122,21 @@ class TestRewriting:
         assert three.told(three.sync()).observed == 2
         assert texts(three.place, "a.py", [0, 10, 25]) == [ONE, TWO, THREE]
 
+    def test_a_file_that_only_lost_commits_had_is_known_to_have_been(self, three: Project) -> None:
+        three.commit({"n.py": ONE}, 25)
+        three.add()
+        session = three.place.session
+        frame = session.frames_of("n.py")[-1]
+        note = three.place.write("About f.\n", cites=(frame.frame_id,)).page_id
+        known = three.place.clock.now()
+        for back in (False, True, False):  # the second time there is a past to go on from
+            three.git("reset", "-q", "--hard", three.commits[-1 if back else -2])
+            three.sync()
+            assert (frame.frame_id in {f.frame_id for f in session.frames_of("n.py")}) is back
+            assert bool(suspicions(three.place.store.catalog, note)) is not back
+            assert session.payload("n.py", Pins(recorded_as_of=known)).decode() == ONE
+            assert fsck(three.place.store).problems == ()
+
     def test_nothing_of_the_old_line_need_be_left(self, three: Project) -> None:
         three.commit({"a.py": None, "b.py": THREE}, 25)
         three.add()
@@ -175,6 +192,19 @@ class TestBeginnings:
         told = shallow.told(shallow.sync())
         assert (told.cut, told.start_at) == (None, at(0))
         assert texts(three.place, "a.py", [0, 10, 20]) == [ONE, TWO, THREE]
+
+    def test_a_partial_clone_knows_what_it_has(self, three: Project) -> None:
+        three.commit({"b.py": ONE}, 30)
+        three.git("mv", "b.py", "c.py")
+        three.commit({"c.py": ONE + "\n"}, 40)  # whether that is a rename git would have to fetch
+        three.git("config", "uploadpack.allowFilter", "true")
+        clone = three.path.parent / "clone"
+        three.git("clone", "-q", "--filter=blob:none", f"file://{three.path}", str(clone))
+        partial = Project(clone, three.place)
+        assert partial.told(partial.add().roots[0]).commits == 5
+        assert texts(three.place, "a.py", [20]) == [THREE]
+        assert texts(three.place, "c.py", [40]) == [ONE + "\n"]
+        assert [len(line(three.place, name)) for name in ("a.py", "c.py")] == [1, 1]
 
     def test_a_linked_work_tree_and_a_folder_of_a_repository(self, three: Project) -> None:
         three.commit({"sub/x/b.py": ONE, "sub/.gitignore": "ign.py\n", "sub/x/ign.py": TWO}, 30)

@@ -51,6 +51,16 @@ def test_a_retracted_commit_no_longer_counts_until_it_is_recorded_again() -> Non
     assert told(history) == [(A, 5, 9), (B, 9, None)]
 
 
+def test_what_was_only_in_retracted_commits_is_kept_over_no_time() -> None:
+    history = History()
+    history.add(100, commit("c1", 5, A), commit("c2", 9, B))
+    history.add(101, Retracted(commits=("c1", "c2")))
+    assert history.fold().is_source
+    assert told(history) == [(B, 9, 9)]
+    history.add(102, commit("c3", 7, A))
+    assert told(history) == [(A, 7, None)]
+
+
 def test_a_retracted_removal_no_longer_closes() -> None:
     history = History()
     gone = Closed(A, at(9), "gone", commit="c2", author="Ada <ada@example.org>")
