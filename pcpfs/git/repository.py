@@ -186,13 +186,25 @@ class Repository:
             ).hexdigest()
             for name, raw in contents.items()
         }
-        with tempfile.TemporaryFile() as wanted:
-            wanted.writelines(blob.encode() + b"\n" for blob in blobs.values())
-            wanted.seek(0)
-            form = "--batch-check=%(objecttype)"
-            out = self._process().run("cat-file", form, "--buffer", stdin=wanted)
+        here = self.sizes(blobs.values())
+        return {name for name, blob in blobs.items() if blob in here}
+
+    def sizes(self, blobs: Iterable[str]) -> dict[str, int]:
+        """The sizes of these blobs, by their ids; those that are not at hand are left out."""
+        wanted = dict.fromkeys(blobs)
+        form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
+        command = ["cat-file", form, "--buffer"]
+        if self.is_partial():  # to be asked for what it lacks is to fail, or to fetch it
+            command += ["--batch-all-objects", "--unordered"]
+        with tempfile.TemporaryFile() as names:
+            names.writelines(blob.encode() + b"\n" for blob in wanted)
+            names.seek(0)
+            out = self._process().run(*command, stdin=names)
+        rows = (line.split(" ") for line in out.decode().splitlines())
         return {
-            name for name, line in zip(blobs, out.split(b"\n"), strict=False) if line == b"blob"
+            row[0]: int(row[2])
+            for row in rows
+            if len(row) == 3 and row[1] == "blob" and row[0] in wanted
         }
 
     def get_config(self, key: str) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from subprocess import Popen
 
 from pcpfs.errors import Unavailable
@@ -17,7 +17,7 @@ from pcpfs.git.values import CommitId, ObjectId, Person, TreeEntry
 _FORMAT = "--format=%x01%H%x00%an%x00%ae"
 _FIRST_PARENT = ("--first-parent", "--diff-merges=first-parent")
 _CHUNK = 1 << 20
-_CUT = b"unable to read"
+_CUT = ("unable to read", "from promisor remote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +77,34 @@ def edits_between(
     """The commits after `start` on the line that leads to `tip`, oldest first, with what each did
     to these paths (files or folders; none: all). A merge did what differs from its first parent.
 
-    Where the contents that tell a rename are not at hand (a partial clone), none is told.
+    From where on the contents that tell a rename are not at hand (a partial clone), only those are
+    told that changed nothing else.
     """
+    done = 0
     try:
-        yield from _edits(repository, start, tip, paths, ("-M", "-l1000"))
+        for done, edits in enumerate(_edits(repository, start, tip, paths, "-M"), 1):  # noqa: B007
+            yield edits
     except Unavailable as error:
-        if _CUT.decode() not in error.message:
+        if not any(sign in error.message for sign in _CUT):
             raise
-        yield from _edits(repository, start, tip, paths, ("--no-renames",))
-
-
-def sizes_of(repository: Repository, blobs: Iterable[ObjectId]) -> dict[ObjectId, int]:
-    """The sizes of these blobs; those that are not at hand are left out."""
-    with tempfile.TemporaryFile() as names:
-        names.writelines(blob.encode() + b"\n" for blob in blobs)
-        names.seek(0)
-        form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
-        out = process_of(repository).run("cat-file", form, "--buffer", stdin=names)
-    rows = (line.split(" ") for line in out.decode().splitlines())
-    return {ObjectId(row[0]): int(row[2]) for row in rows if len(row) == 3 and row[1] == "blob"}
+        yield from islice(_edits(repository, start, tip, paths, "-M100%"), done, None)
 
 
 def _edits(
-    repository: Repository,
-    start: CommitId,
-    tip: CommitId,
-    paths: Sequence[str],
-    renames: Sequence[str],
+    repository: Repository, start: CommitId, tip: CommitId, paths: Sequence[str], renames: str
 ) -> Iterator[CommitEdits]:
+    """Each commit once it is wholly known; Unavailable where git stops before the last."""
     command = (
-        "log", *RAW, *renames, *_FIRST_PARENT, "--reverse", "--no-color", "--full-history",
+        "log", *RAW, renames, "-l1000", *_FIRST_PARENT, "--reverse", "--no-color", "--full-history",
         _FORMAT, "--no-show-signature", f"{start}..{tip}", "--", *paths,
     )  # fmt: skip
     with process_of(repository).start(*command) as process:
+        last = None
         try:
-            yield from _commits(_words(process))
+            for commit in _commits(_words(process)):
+                if last is not None:
+                    yield last
+                last = commit
         except GeneratorExit:
             process.kill()
             raise
@@ -119,6 +112,8 @@ def _edits(
         said = process.stderr.read()
         if process.wait() != 0:
             raise failure(("log",), said)
+    if last is not None:
+        yield last
 
 
 def _words(process: Popen[bytes]) -> Iterator[bytes]:

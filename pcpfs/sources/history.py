@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import CommitId, ObjectId, Repository, find_repository
-from pcpfs.git.walk import CommitEdits, author_of, edits_between, sizes_of
+from pcpfs.git.walk import CommitEdits, author_of, edits_between
 from pcpfs.model.answers import HistoryReport
 from pcpfs.model.changes import Closed, Observed, Retracted
 from pcpfs.model.ids import Digest, PageId, RevisionId
@@ -145,15 +145,22 @@ class History:
         except RulesUnreadable as error:
             raise Unavailable(str(error)) from error
 
+        is_partial = repository.is_partial()
+
         def read(blob: ObjectId) -> bytes | None:
-            return next(iter(repository.show_blobs([blob])))
+            if is_partial and not repository.sizes([blob]):
+                raise Unavailable(
+                    f"{repository.work_tree} is a partial clone that lacks {blob}, "
+                    "which says what belongs to a commit; git fetch --refetch --no-filter brings it"
+                )
+            return next(repository.show_blobs([blob]))
 
         return PastTree(prefix, self.root.options, above, read)
 
     def _contents(self, repository: Repository, steps: Iterable[Step]) -> Contents:
         """What the blobs hold that the steps speak of, each read once."""
         wanted = blobs_of(steps)
-        sizes = sizes_of(repository, wanted)
+        sizes = {ObjectId(blob): size for blob, size in repository.sizes(wanted).items()}
         limit = self.root.options.max_size
         found: dict[ObjectId, Held | Skipped] = {
             blob: too_large(wanted[blob], size, limit)
