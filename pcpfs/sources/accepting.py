@@ -12,7 +12,7 @@ from pcpfs.model.texts import decoded
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Roots
 from pcpfs.sources.scanned import Content
-from pcpfs.store.secrets import AllowList, Finding, acceptance, source_findings
+from pcpfs.store.secrets import AllowList, Finding, allow, source_findings
 from pcpfs.store.store import Store
 from pcpfs.store.tree_look import read_file
 from pcpfs.store.tree_state import parted
@@ -27,7 +27,7 @@ def accept(store: Store, actor: Principal, given: Sequence[str]) -> None:
         found = sorted((_found(store, path) for path in given), key=lambda pair: pair[0])
         for namespace, pairs in groupby(found, key=lambda pair: pair[0]):
             findings = [finding for _, each in pairs for finding in each]
-            transaction.scope_change(namespace, *acceptance(findings, store.entropy))
+            allow(store, transaction, namespace, findings)
         transaction.commit(
             f"accept: secrets in {len(given)} files",
             (("Pcpfs-Operation", "accept"), ("Pcpfs-Actor", str(actor))),

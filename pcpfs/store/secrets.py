@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pcpfs.errors import SecretFound
 from pcpfs.model.changes import Noted
 from pcpfs.model.names import Namespace
+from pcpfs.model.pages import ActorType
 from pcpfs.model.requests import MOST_RESULTS, Draft
 from pcpfs.model.secrets import PASSWORD, SecretAccepted, is_placeholder, place_of, secrets_in
 from pcpfs.model.texts import decoded
@@ -132,7 +133,9 @@ def checked(
 def allow(
     store: Store, transaction: Transaction, namespace: Namespace, found: Sequence[Finding]
 ) -> list[Noted]:
-    """Let these through from now on; what the change that needs it says of them."""
+    """Let these through from now on; what the change that needs it says of them. No model may."""
+    if transaction.actor.actor_type is ActorType.MODEL:
+        refuse_secrets(found, "take it out; only a person may keep it")
     if found:
         transaction.scope_change(namespace, *acceptance(found, store.entropy))
     return note_of(found)

@@ -11,6 +11,7 @@ import pytest
 from pcpfs.errors import SecretFound
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import Draft
+from pcpfs.store.session import Session
 from tests.store.workplace import SCOPE, Workplace, contents, draft, paths_of
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -116,6 +117,17 @@ def test_a_person_may_keep_one_and_the_change_says_so(place: Workplace) -> None:
     )
     assert '"type":"accepted"' in changes
     assert TOKEN not in changes
+
+
+@pytest.mark.parametrize("who", ["model:local", "agent:reviewer"])
+def test_no_model_may_keep_one(place: Workplace, who: str) -> None:
+    place.write("one\n")
+    place.session.governing.grant(SCOPE, Principal(who), ["read", "write"])
+    model = Session(place.store, Principal(who))
+    with pytest.raises(SecretFound, match="only a person may keep it"):
+        model.write(SCOPE, draft(f"use {TOKEN}\n", allow_secret=True))
+    assert model.write(SCOPE, draft("no secret\n", allow_secret=True)).created
+    nowhere(place, TOKEN)
 
 
 def test_what_was_accepted_is_not_asked_about_again_in_this_scope(place: Workplace) -> None:
