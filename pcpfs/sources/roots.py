@@ -39,10 +39,6 @@ class Root:
     is_observer: bool
     walked: Walked | None = None
 
-    @property
-    def is_git(self) -> bool:
-        return self.kind == "git"
-
 
 @dataclass(frozen=True, slots=True)
 class ErasedPaths:

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pcpfs.errors import NotFound, Unavailable
-from pcpfs.git import renames
+from pcpfs.git import find_repository, renames
 from pcpfs.model.answers import HistoryReport, RootReport, Skipped
+from pcpfs.model.ids import RootId
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
@@ -148,13 +149,15 @@ class Sources:
     ) -> SyncReport:
         """Take the edits in `tree/`, and bring roots up to date with their files (none named: all);
         NotFound for no root. What holds a secret is left, but for `allow_secrets`: files of `tree/`
-        or of a source. With `history` that of the roots is recorded, from now on by every sync."""
+        or of a source. With `history` that of the roots is recorded, from now on by every sync;
+        without names that of those in git repositories, NotFound if none is."""
         self.roots.named(names)
+        wishes = self._wishes(names, history) if history else {}
         accept(self.store, self.actor, allow_secrets)
         taken = self.edits.take(accept_removals=accept_removals)
         with self.store.writing("sync", self.actor) as transaction:
             done = [
-                self._bring(transaction, root, history if names or root.is_git else None, progress)
+                self._bring(transaction, root, wishes.get(root.root_id), progress)
                 if root.is_observer
                 else _unobserved(root)
                 for root in self.roots.named(names)
@@ -194,6 +197,14 @@ class Sources:
     def rest(self) -> None:
         """Nothing happens for now, says who watches."""
         self._indexer.rest()
+
+    def _wishes(self, names: Sequence[str], history: HistoryWish) -> dict[RootId, HistoryWish]:
+        """Of which roots the history is wished for."""
+        roots = self.roots.named(names)
+        found = [root for root in roots if names or find_repository(root.path)]
+        if not found:
+            raise NotFound("no source is in a git repository; there is no history to record")
+        return {root.root_id: history for root in found}
 
     def _bring(
         self,

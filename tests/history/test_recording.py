@@ -14,7 +14,7 @@ from pcpfs.sources import past_apply
 from pcpfs.sources.roots import HistoryWish
 from pcpfs.store.citations import suspicions
 from pcpfs.store.fsck import fsck
-from tests.history.project import Project, at, facts, function, line, texts
+from tests.history.project import ALL, Project, at, facts, function, line, texts
 from tests.store.workplace import Workplace
 
 ONE, TWO, THREE = (function("f", n) for n in (1, 2, 3))
@@ -232,6 +232,16 @@ class TestBeginnings:
             bare.add()
         with pytest.raises(NotFound, match="no commit"):
             project.add()
+
+    def test_a_folder_may_come_under_git_later(self, project: Project) -> None:
+        shutil.rmtree(project.path / ".git")
+        project.lay({"a.py": ONE})
+        project.add(None)
+        with pytest.raises(NotFound, match="no source is in a git repository"):
+            project.sync(ALL)
+        project.begin()
+        project.commit({"a.py": ONE}, 0)
+        assert project.told(project.sync(ALL)).observed == 1
 
 
 def test_a_rename_leads_back_to_what_it_was(project: Project) -> None:
