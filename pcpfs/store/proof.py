@@ -16,6 +16,7 @@ from pcpfs.errors import Unavailable
 from pcpfs.git import Git
 from pcpfs.git.follow import borrowed_from, work_trees
 from pcpfs.git.raw import every_object
+from pcpfs.store.config import generated_files
 from pcpfs.store.traces import Traces
 
 _CHUNK = 4 << 20
@@ -85,6 +86,7 @@ class _Search:
         self._root = root
         self._needles = dict(needles)
         self._longest = max(map(len, needles), default=1)
+        self._generated = generated_files()
         self.found: list[Trace] = []
         self.seen_files = self.seen_objects = self.seen_bytes = 0
 
@@ -105,6 +107,8 @@ class _Search:
         size = 0
         for name, raw in every_object(git):
             self.seen_objects += 1
+            if raw.content in self._generated.values():
+                continue  # the same in every store
             held.append((f"{name} ({raw.kind})", raw.content))
             size += len(raw.content)
             if size > _CHUNK:
@@ -120,6 +124,8 @@ class _Search:
             return
         self.seen_files += 1
         try:
+            if self._is_generated(path):
+                return
             with path.open("rb") as file:
                 tail = b""
                 while part := file.read(_CHUNK):
@@ -129,6 +135,10 @@ class _Search:
             return  # somebody else's file that was never meant to stay
         except OSError as error:
             raise Unavailable(f"{path} cannot be searched: {error.strerror}") from error
+
+    def _is_generated(self, path: Path) -> bool:
+        content = self._generated.get(self._shown(path))
+        return content is not None and path.read_bytes() == content
 
     def _look_at_all(self, held: list[tuple[str, bytes]]) -> None:
         """All at once; only where something is found, one by one."""

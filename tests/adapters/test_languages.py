@@ -30,7 +30,7 @@ def test_all_promised_languages_are_there() -> None:
         " python ruby rust scala sql swift toml tsx typescript yaml"
     )
     assert sorted(LANGUAGES) == promised.split()
-    assert {a.name for a in builtin().all()} == {*LANGUAGES, "markdown", "text"}
+    assert {a.name for a in builtin().all()} == {*LANGUAGES, "git_lfs", "markdown", "text"}
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

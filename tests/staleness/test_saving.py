@@ -27,10 +27,11 @@ def test_five_replacements_within_the_debounce_are_one_change(
 def test_a_file_that_is_written_in_ten_slow_chunks_ends_whole(
     following: Following, root: Path
 ) -> None:
-    """Chunks that come faster than the debounce are one save; slower ones may be seen, but only
-    as bytes that were in the file."""
+    """Chunks that come faster than the debounce of 75 ms are one save; slower ones may be seen, but
+    only as bytes that were in the file."""
     chunks = [function(f"part_{number}") for number in range(10)]
     for name, pause in (("fast.py", 0.03), ("slow.py", 0.15)):
+        longest, before = 0.0, time.monotonic()
         with (root / name).open("wb", buffering=0) as file:
             for chunk in chunks:
                 file.write(chunk.encode())
@@ -38,11 +39,12 @@ def test_a_file_that_is_written_in_ten_slow_chunks_ends_whole(
                 while time.monotonic() < end:
                     following.watch.watcher.wake()
                     following.watch.turn()
+                longest, before = max(longest, time.monotonic() - before), time.monotonic()
         following.until_held(on_disk(root))
         seen = following.keeper.observations(name)
         assert seen[-1] == "".join(chunks)
         assert set(seen) <= {"".join(chunks[:count]) for count in range(1, 11)}
-        assert name != "fast.py" or len(seen) == 1
+        assert name != "fast.py" or len(seen) == 1 or longest > 0.07
 
 
 def test_other_bytes_of_the_same_size_and_time_are_seen(following: Following, root: Path) -> None:
