@@ -62,18 +62,27 @@ class Put:
 
 
 def materialise(
-    view: View, path: str, folder: Path, disk: Disk, *, store: str, folds: bool | None = None
+    view: View,
+    path: str,
+    folder: Path,
+    disk: Disk,
+    *,
+    store: str,
+    home: Path,
+    folds: bool | None = None,
 ) -> Materialised:
-    """Make a folder hold a branch of the view.
+    """Make a folder hold a branch of the view. `store` is the id of the store, `home` its folder.
 
     Conflict if it holds anything else already, Busy if somebody else does the same there now,
-    UsageError for a path that is no folder. Links that lead out of the branch become what they
-    lead to. Where names that differ in case only are one (`folds`; else it is tried), the second
-    is left out.
+    UsageError for a path that is no folder, or a folder in the store. Links that lead out of the
+    branch become what they lead to. Where names that differ in case only are one (`folds`; else it
+    is tried), the second is left out.
     """
     base = view.followed(path)
     if not isinstance(base, Directory):
         raise UsageError(f"{path} is a file; write it with: pcpfs cat {path} > FILE")
+    if folder.resolve().is_relative_to(home.resolve()):
+        raise UsageError(f"{folder} is in the store {home}; export to a folder outside of it")
     name = "/" + path.strip("/")
     _known(folder, store, name)  # before anything is made there
     with disk.lock(folder / _LOCK, 0):
@@ -147,6 +156,7 @@ class _Work:
     unchanged: int = 0
     unsaved: int = 0
     left: list[tuple[str, str]] = field(default_factory=list)
+    ways: set[str] = field(default_factory=set)
 
     def run(self, wanted: Iterator[tuple[str, Node]]) -> None:
         """What is wanted no longer goes first: something else may stand in its place."""
@@ -189,7 +199,8 @@ class _Work:
                 elif os.path.lexists(f"{self.folder}/{path}"):
                     self.left.append((path, "it is no longer in the view, and somebody changed it"))
         for above in sorted({dirname(path) for path in paths if "/" in path}, reverse=True):
-            self.disk.remove_empty(f"{self.folder}/{above}", self.folder)
+            if self._in_the_way(f"{above}/") is None:
+                self.disk.remove_empty(f"{self.folder}/{above}", self.folder)
         self.save()
 
     def save(self) -> None:
@@ -200,6 +211,9 @@ class _Work:
 
     def _made(self, path: str, node: Node) -> tuple[Put, bytes | None] | None:
         """What is to be put at a path; None if it is there, or something of somebody else is."""
+        if (other := self._in_the_way(path)) is not None:
+            self.left.append((path, f"somebody put something else where {other}/ should be"))
+            return None
         there = self.known.get(path)
         ours = there if there is not None and self._is_ours(path, there) else None
         if ours is not None and self._is_same(path, node, ours):
@@ -237,8 +251,27 @@ class _Work:
         inside = node.target[len(self.name.rstrip("/")) + 1 :]
         return relpath(inside, dirname(path) or ".")
 
+    def _in_the_way(self, path: str) -> str | None:
+        """The first part of the way to a path that is there, but no folder: a link would lead out
+        of ours."""
+        above = dirname(path)
+        if not above or above in self.ways:
+            return None
+        if (other := self._in_the_way(above)) is not None:
+            return other
+        try:
+            mode = os.lstat(f"{self.folder}/{above}").st_mode
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISDIR(mode):
+            return above
+        self.ways.add(above)
+        return None
+
     def _is_ours(self, path: str, put: Put) -> bool:
         """Whether what stands at a path is what we put there."""
+        if self._in_the_way(path) is not None:
+            return False
         file = f"{self.folder}/{path}"
         try:
             found = os.lstat(file)

@@ -36,7 +36,8 @@ def export(
     place: Workplace, path: str, target: Path, folds: bool | None = None, pins: Pins | None = None
 ) -> Materialised:
     view = View(place.session, pins or Pins())
-    return materialise(view, path, target, place.store.disk, store="st_1", folds=folds)
+    disk, home = place.store.disk, place.path
+    return materialise(view, path, target, disk, store="st_1", home=home, folds=folds)
 
 
 def shown(target: Path) -> dict[str, bytes]:
@@ -150,6 +151,47 @@ def test_what_somebody_changed_or_added_is_left_and_named(app: SourceTree, targe
     assert (target / "a.py").read_text() == "edited by hand"
     assert (target / "sub/b.txt").read_text() == "also edited"
     assert (target / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_link_in_place_of_a_folder_leads_nothing_out(
+    app: SourceTree, target: Path, tmp_path: Path, gone: bool
+) -> None:
+    export(app.place, "/sources/app", target)
+    elsewhere = tmp_path / "elsewhere"
+    (target / "sub").rename(elsewhere)  # what was put there, now reached by a link
+    (target / "sub").symlink_to(elsewhere)
+    before = contents(elsewhere)
+    if gone:
+        (app.path / "sub/b.txt").unlink()
+    app.write("sub/c/new.txt", "new\n")
+    app.sync()
+    done = export(app.place, "/sources/app", target)
+    assert contents(elsewhere) == before
+    assert {path for path, _ in done.left} >= {"sub/b.txt", "sub/c/new.txt"}
+    assert done.written == 0
+
+
+def test_a_file_in_place_of_a_folder_is_left_and_named(app: SourceTree, target: Path) -> None:
+    export(app.place, "/sources/app", target)
+    (target / "sub/b.txt").unlink()
+    (target / "sub").rmdir()
+    (target / "sub").write_text("mine")
+    app.edit("a.py", "return 2", "return 3")
+    app.sync()
+    done = export(app.place, "/sources/app", target)
+    assert [path for path, _ in done.left] == ["sub/b.txt"]
+    assert (target / "sub").read_text() == "mine"
+    assert b"return 3" in (target / "a.py").read_bytes()
+
+
+def test_nothing_is_exported_into_the_store(app: SourceTree, tmp_path: Path) -> None:
+    store = app.place.path
+    (tmp_path / "link").symlink_to(store)
+    for folder in (store / "out", store / "scopes/project/a/tree/out", tmp_path / "link/out"):
+        with pytest.raises(UsageError, match="in the store"):
+            export(app.place, "/sources/app", folder)
+        assert not folder.exists()
 
 
 def test_what_somebody_removed_comes_back(app: SourceTree, target: Path) -> None:

@@ -60,8 +60,10 @@ def command(
 def _view(call: Call, branch: str, pins: Pins, target: str) -> Materialised:
     from pcpfs.view.materialise import materialise  # noqa: PLC0415 (help needs no store)
 
-    store = call.session.store
-    return materialise(call.view(pins), branch, Path(target), store.disk, store=str(store.store_id))
+    store, folder = call.session.store, Path(target)
+    return materialise(
+        call.view(pins), branch, folder, store.disk, store=str(store.store_id), home=store.path
+    )
 
 
 def _lines(report: Materialised) -> Iterator[str]:
