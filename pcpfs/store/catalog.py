@@ -44,7 +44,7 @@ from pcpfs.store.rows import (
     SpanRow,
 )
 
-CATALOG_VERSION = "19"
+CATALOG_VERSION = "20"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
