@@ -51,6 +51,12 @@ def read_head(git_dir: Path, common_dir: Path) -> Head | None:
         return None
 
 
+def head_at(work_tree: Path) -> Head | None:
+    """HEAD of a work tree; None if there is none just here, or its files cannot tell."""
+    found = locate(work_tree)
+    return read_head(*found) if found else None
+
+
 def stash(common_dir: Path) -> str | None:
     """What `git stash` put aside last; None if nothing is."""
     name = "refs/stash"

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcpfs.errors import PcpfsError
+from pcpfs.git import find_repository
+from pcpfs.git.refs import Head, head_at
 from pcpfs.model.answers import HistoryReport, Skipped
 from pcpfs.sources.debounce import Debounce, Reconcile
 from pcpfs.sources.events import Watcher
@@ -33,6 +35,9 @@ class _Watched:
     debounce: Debounce = field(default_factory=Debounce)
     broken: str | None = None
     warned: tuple[str, ...] = ()
+    work_tree: Path | None = None
+    """Of a repository whose own folder lies elsewhere: no event tells of another HEAD."""
+    head: Head | None = None
 
 
 class Watch:
@@ -74,7 +79,8 @@ class Watch:
     def begin(self, names: list[str]) -> None:
         """From now on events are heard; nothing is looked at before the first `turn`."""
         roots = [root for root in self._sources.roots.named(names) if root.is_observer]
-        self._watched = {root.path: _Watched(root) for root in roots}
+        self._watched = {root.path: _Watched(root, work_tree=_around(root)) for root in roots}
+        self._look_at_heads()
         self._sources.store.commit_late()
         self._sign = WatchSign(self._sources.store, [root.name for root in roots])
         self.watcher.start([*self._watched, *self._tree.folders()])
@@ -112,12 +118,19 @@ class Watch:
                 )
             else:
                 self._tree.notice(noticed)
+        self._look_at_heads()
         self._pass_on_notes()
         for watched in self._watched.values():
             self._work(watched)
         if not self._stop.is_set():
             self._tree.work()
             self.watcher.cover([*self._watched, *self._tree.folders()])
+
+    def _look_at_heads(self) -> None:
+        for watched in self._watched.values():
+            if watched.work_tree and (head := head_at(watched.work_tree)) != watched.head:
+                watched.head = head
+                watched.debounce = watched.debounce.noticed((), True, time.monotonic())
 
     def _pass_on_notes(self) -> None:
         """Tell what the watcher itself has to say, and show it in `status`."""
@@ -183,6 +196,11 @@ class Watch:
         for skip in done.report.skipped:
             if skip.path not in before:
                 self._tell(_skip_line(done.root.name, skip))
+
+
+def _around(root: Root) -> Path | None:
+    found = find_repository(root.path)
+    return None if found is None or (root.path / ".git").is_dir() else found
 
 
 def _recorded(told: HistoryReport) -> str:

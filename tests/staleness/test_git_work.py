@@ -182,3 +182,14 @@ def test_a_recorded_history_follows_each_commit(following: Following, root: Path
     assert keeper.held() == on_disk(root)
     assert len([line for line in following.lines if line.event == "recorded"]) == 4
     assert not [line for line in following.lines if line.event in ("note", "error")]
+
+
+def test_a_commit_in_a_linked_work_tree_is_recorded_at_once(keeper: Keeper, root: Path) -> None:
+    keeper.root = root.parent / "linked"
+    git(root, "worktree", "add", "-q", "-b", "side", str(keeper.root))
+    keeper.add()
+    keeper.sources.sync(history=HistoryWish())
+    with Following(keeper).at_work() as following:
+        following.settle(2.0)
+        git(keeper.root, "commit", "-q", "--allow-empty", "-m", "two")
+        following.until(lambda: following.told("recorded") == [None])
