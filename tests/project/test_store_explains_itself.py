@@ -13,13 +13,14 @@ PAGES = {
     "Notes": "High water is searched over one day, whatever the moon.",
     "Draft": "First the almanac, then the gauges; nothing else this year.",
     "Old": "The harbour master has a book.",
+    "Others": "Written by somebody who is not done.",
 }
 TREE = Path("scopes/project/demo/tree")
 
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Newcomer:
-    """In a store with three pages; `pcpfs` is at hand only inside `ready`."""
+    """In a store with four pages; `pcpfs` is at hand only inside `ready`."""
     newcomer = Newcomer.arrives(tmp_path)
     with ready(tmp_path / "bin" / "pcpfs"):
         newcomer.types("pcpfs init ../store")
@@ -41,8 +42,9 @@ def test_an_agent_with_a_shell_alone_reads_and_writes(agent: Newcomer, tmp_path:
     assert f"{TREE}/draft.md" in told
     assert f"{TREE}/notes.md:1:{PAGES['Notes']}" in told
     assert f"+{PAGES['Notes']}" in told
+    (agent.project / TREE / "others.md").write_text("half a sen", encoding="utf-8")
     agent.types(write + commit)
-    assert agent.types("git status --short") == ""
+    assert agent.types("git status --short") == f" M {TREE}/others.md\n", "it was not the agent's"
     with ready(tmp_path / "bin" / "pcpfs"):
         took = agent.types("pcpfs sync; pcpfs fsck; pcpfs conflicts; pcpfs tree")
         notes = agent.types("pcpfs log notes.md; pcpfs log plan.md; cat scopes/*/*/tree/notes.md")
