@@ -129,6 +129,20 @@ def test_a_terminal_is_not_overrun(terminal: Terminal) -> None:
     assert "PAGED" not in on_a_screen(terminal, "tree", "--json", PAGER="sed s/^/PAGED/")
 
 
+def test_what_needs_attention_is_never_cut(terminal: Terminal) -> None:
+    terminal.run("init")
+    source = terminal.folder.parent / "a source with a long name"
+    source.mkdir()
+    (source / "a.txt").write_text("a\n", encoding="utf-8")
+    assert terminal.run("add", str(source), "--scope", "notes:n").code == 0
+    (source / "a.txt").unlink()
+    source.rmdir()
+    plain = terminal.run("status").text
+    shown = COLOUR.sub("", on_a_screen(terminal, "status", PCPFS_PAGER="cat"))
+    assert shown == plain
+    assert "unavailable" in shown
+
+
 def test_colour_is_auto_always_or_never(terminal: Terminal) -> None:
     terminal.run("init")
     assert "\x1b[" not in terminal.run("tree").text

@@ -52,7 +52,7 @@ def command(
             raise UsageError("a cursor belongs to one list; say which: --only LIST")
         answer = status(call.session, limit=limit, size=sized)
         left_out = _all_skipped(call) if everything else answer.skipped[:_FEW]
-        call.answer(answer, _lines(answer, left_out), cut=True)
+        call.answer(answer, _lines(answer, left_out))
         return
     from pcpfs.model.answers import plain  # noqa: PLC0415 (see above)
 
