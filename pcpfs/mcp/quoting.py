@@ -42,13 +42,13 @@ def answer(
     head: str,
     quotes: Iterable[Quote] = (),
     budget: int = DEFAULT_BUDGET,
-    more: Callable[[int], str | None] = lambda shown: None,
+    more: Callable[[int], str | None] | None = None,
 ) -> str:
     """The head, then as many quotes as fit, in their order, the last perhaps cut; `more` says at
-    the end what to do about the rest, given how many were shown."""
-    text = line(head)
-    room = 4 * budget - _TAIL - _size(text)
-    shown = 0
+    the end what to do about the rest, given how many were shown. Where none fits, that is said."""
+    text = _clipped(line(head), 4 * budget - _TAIL)
+    room = 4 * budget - _size(text) - (_TAIL if more else 0)
+    shown, tail = 0, None
     for quote in quotes:
         preface = line(QUOTED) if shown == 0 else ""
         block = _block(quote, quote.content)
@@ -56,9 +56,11 @@ def answer(
             block = _cut(quote, room - _size(preface)) or ""
             text += preface + block if block else ""
             shown += bool(block)
+            tail = None if shown else "it found no room: ask with more budget"
             break
         text, room, shown = text + preface + block, room - _size(preface + block), shown + 1
-    tail = more(shown)
+    if more is not None:
+        tail = more(shown)
     if tail:
         text += _clipped(line(tail), _TAIL)
     assert token_cost(text) <= budget, "an answer keeps within its budget"

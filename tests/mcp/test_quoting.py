@@ -51,6 +51,24 @@ def test_any_quotes_keep_any_budget_and_stay_quotes(
     assert (QUOTED in text) == (opened > 0)
 
 
+def test_the_least_budget_shows_a_beginning_or_says_what_to_do(
+    place: Workplace, talk: Talk
+) -> None:
+    page = place.write("word " * 10_000, title="Big").page_id
+    said = talk.does("read", id=page, budget=LEAST_BUDGET).text
+    assert "\nword word" in said
+    assert f"go on with read id={page}" in said
+    crowded = Quote({"id": "x" * 200}, "y", ("z" * 590,))
+    assert "more budget" in answer("1 found", [crowded], LEAST_BUDGET)
+
+
+def test_what_is_said_of_a_long_argument_keeps_the_budget(talk: Talk) -> None:
+    for letter in "x潮":
+        said = answer(letter * 5_000, [], LEAST_BUDGET, lambda _: "y" * 5_000)
+        assert token_cost(said) <= LEAST_BUDGET
+        talk.fails("search", query="x", as_of=letter * 5_000, budget=LEAST_BUDGET)
+
+
 @given(st.integers(0, 3000), st.integers(LEAST_BUDGET, 700))
 def test_as_much_as_fits_is_shown(size: int, budget: int) -> None:
     content = "x" * size
