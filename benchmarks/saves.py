@@ -26,7 +26,7 @@ from pcpfs.sources.roots import Root, Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
-from pcpfs.store.upkeep import Upkeep
+from pcpfs.store.upkeeping.upkeep import Upkeep
 
 SCOPE = Namespace("project:saves")
 FILES = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import columns, safe
 
 if TYPE_CHECKING:
-    from pcpfs.store.accepted import AcceptedView
+    from pcpfs.store.scopes.accepted import AcceptedView
 
 
 def accepted_lines(views: Sequence[AcceptedView]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import safe, short, styled
 
 if TYPE_CHECKING:
-    from pcpfs.store.conflicts import ConflictView
+    from pcpfs.store.merges.conflicts import ConflictView
 
 _ADVICE = {
     "erased": "was erased elsewhere while it was revised here; the revision went with it",

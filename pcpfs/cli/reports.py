@@ -12,7 +12,7 @@ from pcpfs.cli.text import plural, safe, styled
 if TYPE_CHECKING:
     from pcpfs.model.answers import HistoryReport, RootReport, Skipped
     from pcpfs.sources.service import SyncReport, UnboundRoot
-    from pcpfs.store.take_edits import TreeChange, TreeReport
+    from pcpfs.store.trees.take_edits import TreeChange, TreeReport
 
 
 def sync_lines(report: SyncReport) -> Iterator[str]:

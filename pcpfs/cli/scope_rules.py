@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pcpfs.cli.text import columns, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.store.governing import ScopeRules
+    from pcpfs.store.scopes.governing import ScopeRules
 
 
 def rules_lines(rules: ScopeRules) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pcpfs.ledger.order import Placed
 from pcpfs.model.context import ORDINARY, ContextEntry
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.event_log import EventRecord
+from pcpfs.store.events.event_log import EventRecord
 
 SOURCE, GOAL, IMPORTANCE = "source", "goal_id", "importance"
 """What a ledger says about its events."""

@@ -29,7 +29,7 @@ from pcpfs.ledger.order import Placed, goes_on, in_order
 from pcpfs.ledger.shelf import Shelf, State
 from pcpfs.ledger.words import Words
 from pcpfs.model.ids import RevisionId
-from pcpfs.store.event_log import EventLog
+from pcpfs.store.events.event_log import EventLog
 
 
 class Kept(Corpus):

@@ -16,7 +16,7 @@ from pcpfs.ledger.words import Words
 from pcpfs.machine import user_secret
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
-from pcpfs.store.event_log import EventLog
+from pcpfs.store.events.event_log import EventLog
 from pcpfs.store.session import Session
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from pcpfs.mcp.room import Room
 from pcpfs.mcp.tools.read import TOOL as READ
 from pcpfs.model.shown import safe
 from pcpfs.provider.naming import item_of, item_uri
-from pcpfs.store.search_request import NOW
+from pcpfs.store.searches.search_request import NOW
 
 BUDGET = 8_000
 """Tokens of one resource; the text says how to go on."""

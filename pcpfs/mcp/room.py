@@ -12,8 +12,8 @@ from pcpfs.model.shown import safe
 from pcpfs.provider.answering import Desk
 from pcpfs.provider.candidate import Candidate, Subject
 from pcpfs.provider.provider import Provider
-from pcpfs.store.citations import suspicions
-from pcpfs.store.rows import RelationRow
+from pcpfs.store.catalogs.rows import RelationRow
+from pcpfs.store.searches.citations import suspicions
 from pcpfs.store.session import Session
 
 

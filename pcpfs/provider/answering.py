@@ -25,8 +25,8 @@ from pcpfs.provider.surroundings import Surroundings
 from pcpfs.search.excerpt import WINDOW, excerpt, locate, span_of
 from pcpfs.search.query import Query, parse
 from pcpfs.sources.roots import Root
+from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.references import Reference
-from pcpfs.store.rows import SpanRow
 from pcpfs.store.session import Session
 
 _log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from pcpfs.provider.framing import FACT, named
 from pcpfs.provider.naming import file_path, item_of
 from pcpfs.search.query import parse
 from pcpfs.sources.roots import Root
+from pcpfs.store.catalogs.rows import PageRow
 from pcpfs.store.references import Reference
-from pcpfs.store.rows import PageRow
 from pcpfs.store.session import Session
 
 ANCHORED = 1.0

@@ -25,8 +25,8 @@ from pcpfs.provider.candidate import Form, Subject
 from pcpfs.provider.cutting import Cut, Lines, Text
 from pcpfs.provider.naming import FrameName, range_of
 from pcpfs.provider.standing import Standing
-from pcpfs.store.rows import PageRow
-from pcpfs.store.sorts import is_prose
+from pcpfs.store.catalogs.rows import PageRow
+from pcpfs.store.searches.sorts import is_prose
 
 NAME = "pcpfs"
 BY = f"{NAME}/{__version__}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pcpfs.ports import AdapterRegistry
     from pcpfs.provider.answering import Desk
     from pcpfs.sources.roots import Root
-    from pcpfs.store.index_process import IndexProcess
+    from pcpfs.store.searches.index_process import IndexProcess
     from pcpfs.store.session import Session
 
 NAME = "pcpfs"
@@ -96,7 +96,7 @@ class Provider:
 
     def require_index(self, desk: Desk) -> None:
         """Unavailable while another process indexes what a question would have to wait for."""
-        from pcpfs.store.index_process import IndexProcess  # noqa: PLC0415 (see `query`)
+        from pcpfs.store.searches.index_process import IndexProcess  # noqa: PLC0415 (see `query`)
 
         waiting = self.session.index_backlog(sorted(desk.readable), desk.pins)
         if waiting <= self._most_backlog:

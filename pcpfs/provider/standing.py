@@ -27,10 +27,10 @@ from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Content
 from pcpfs.store import layout
-from pcpfs.store.event_lines import event_places
+from pcpfs.store.catalogs.rows import PageRow, SpanRow
+from pcpfs.store.events.event_lines import event_places
 from pcpfs.store.reading import Reader
-from pcpfs.store.rows import PageRow, SpanRow
-from pcpfs.store.secrets import AllowList, source_findings
+from pcpfs.store.scopes.secrets import AllowList, source_findings
 from pcpfs.store.store import Store
 
 

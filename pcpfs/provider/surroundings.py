@@ -17,8 +17,8 @@ from pcpfs.provider.framing import Framer, Shape, named
 from pcpfs.provider.naming import FrameName, file_uri
 from pcpfs.provider.standing import Standing
 from pcpfs.sources.roots import Root
+from pcpfs.store.catalogs.rows import PageRow, RelationRow
 from pcpfs.store.reading import Reader
-from pcpfs.store.rows import PageRow, RelationRow
 
 _MOST_EDGES = 16
 _MOST_LINES = 60

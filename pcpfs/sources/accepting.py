@@ -12,10 +12,10 @@ from pcpfs.model.texts import decoded
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Roots
 from pcpfs.sources.scanned import Content
-from pcpfs.store.secrets import AllowList, Finding, allow, source_findings
+from pcpfs.store.scopes.secrets import AllowList, Finding, allow, source_findings
 from pcpfs.store.store import Store
-from pcpfs.store.tree_look import read_file
-from pcpfs.store.tree_state import parted
+from pcpfs.store.trees.tree_look import read_file
+from pcpfs.store.trees.tree_state import parted
 
 
 def accept(store: Store, actor: Principal, given: Sequence[str]) -> None:

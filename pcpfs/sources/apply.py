@@ -22,7 +22,7 @@ from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
 from pcpfs.sources.statcache import StatCache, valid_from_of
 from pcpfs.sources.withholding import without_secrets
-from pcpfs.store.secrets import AllowList
+from pcpfs.store.scopes.secrets import AllowList
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 

@@ -9,7 +9,7 @@ from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root, at_or_below
 from pcpfs.sources.scanned import Candidate, Content, Gone, Scan, Skipped
 from pcpfs.sources.withholding import without_secrets
-from pcpfs.store.secrets import AllowList
+from pcpfs.store.scopes.secrets import AllowList
 from pcpfs.store.store import Store
 
 

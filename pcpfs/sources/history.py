@@ -33,8 +33,8 @@ from pcpfs.sources.roots import HistoryWish, Root
 from pcpfs.sources.rulefiles import GIT_RULES, OUR_RULES, RulesUnreadable, excluded_by_git
 from pcpfs.sources.scanned import Reason, Skipped
 from pcpfs.sources.withholding import withheld_for
-from pcpfs.store.fold import in_order
-from pcpfs.store.secrets import AllowList
+from pcpfs.store.folding.fold import in_order
+from pcpfs.store.scopes.secrets import AllowList
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 

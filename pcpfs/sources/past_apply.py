@@ -24,7 +24,7 @@ from pcpfs.ports import Adapter, AdapterRegistry
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.past_plan import Contents, Held, Told
 from pcpfs.sources.roots import Root
-from pcpfs.store.catalog import Catalog
+from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.transaction import Transaction
 
 BATCH_BYTES = 16 << 20

@@ -18,9 +18,9 @@ from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.store import layout
-from pcpfs.store.fold import PageState, fold_page
+from pcpfs.store.folding.fold import PageState, fold_page
+from pcpfs.store.folding.timeline import Observation
 from pcpfs.store.store import Store
-from pcpfs.store.timeline import Observation
 from pcpfs.store.transaction import Transaction
 
 _FLUSHED_PAGES = 500

@@ -20,8 +20,8 @@ from pcpfs.model.names import Namespace, escaped, refuse_traversal
 from pcpfs.model.roots import RootAdded, Walked
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
-from pcpfs.store.catalog import decode_list
-from pcpfs.store.rows import RootRow
+from pcpfs.store.catalogs.catalog import decode_list
+from pcpfs.store.catalogs.rows import RootRow
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 

@@ -24,13 +24,13 @@ from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Prefixes, Reason, Scan
 from pcpfs.sources.statcache import StatCache
-from pcpfs.store.authority import Authority
-from pcpfs.store.index_process import IndexBeside
-from pcpfs.store.rows import RootRow
+from pcpfs.store.catalogs.rows import RootRow
+from pcpfs.store.scopes.authority import Authority
+from pcpfs.store.searches.index_process import IndexBeside
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
-from pcpfs.store.take_edits import EditTaker, TreeReport
 from pcpfs.store.transaction import Transaction
+from pcpfs.store.trees.take_edits import EditTaker, TreeReport
 from pcpfs.store.writes import one_line
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ class Sources:
 
     def _is_much_pending(self) -> bool:
         """More than a search would read in memory."""
-        from pcpfs.store.text_indexes import OVERLAID  # noqa: PLC0415 (only `look` needs it)
+        from pcpfs.store.searches.text_indexes import OVERLAID  # noqa: PLC0415 (only `look` needs it)
 
         query = "SELECT count(*) FROM (SELECT 1 FROM pending LIMIT ?)"
         ((count,),) = self.store.catalog.query(query, (OVERLAID + 1,))

@@ -18,15 +18,15 @@ from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
 from pcpfs.sources.watch_sign import WatcherView, watchers
 from pcpfs.store import layout
-from pcpfs.store.catalog import Damage
-from pcpfs.store.conflicts import ConflictView
+from pcpfs.store.catalogs.catalog import Damage
+from pcpfs.store.erasure.residues import pending
 from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
+from pcpfs.store.merges.conflicts import ConflictView
 from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part
 from pcpfs.store.recommending import Recommendation, recommendations
-from pcpfs.store.residues import pending
-from pcpfs.store.searching import IndexView
+from pcpfs.store.searches.searching import IndexView
 from pcpfs.store.session import Session
-from pcpfs.store.sizes import Sizes, sizes
+from pcpfs.store.upkeeping.sizes import Sizes, sizes
 
 _NEW, _CHANGED = "new", "changed"
 

@@ -19,12 +19,12 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.store import layout
-from pcpfs.store.authority import Authority
-from pcpfs.store.maintain import ThinReport
-from pcpfs.store.retention import retention_of
-from pcpfs.store.rows import SpanRow
+from pcpfs.store.catalogs.rows import SpanRow
+from pcpfs.store.folding.retention import retention_of
+from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
+from pcpfs.store.upkeeping.maintain import ThinReport
 
 KEPT_DAYS = 7
 _DAY = 86_400_000_000

@@ -15,8 +15,8 @@ from pcpfs.sources.extraction_worker import extract
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scanned import Content, Gone
-from pcpfs.store.authority import Authority
-from pcpfs.store.rows import FrameRow, PageRow
+from pcpfs.store.catalogs.rows import FrameRow, PageRow
+from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.store import Store
 
 

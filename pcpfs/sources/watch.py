@@ -23,7 +23,7 @@ from pcpfs.sources.service import Done, Sources
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.sources.watch_sign import WatchSign
 from pcpfs.sources.watch_tree import TreeWatch
-from pcpfs.store.upkeep import Upkeep
+from pcpfs.store.upkeeping.upkeep import Upkeep
 
 _LONGEST_SLEEP = 1.0
 _EMPTY_MICROSECONDS = 2_000_000

@@ -12,8 +12,8 @@ from pcpfs.sources.debounce import Debounce, Timing
 from pcpfs.sources.events import Noticed
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.store.store import Store
-from pcpfs.store.take_edits import EditTaker, TreeChange, TreeReport
-from pcpfs.store.tree_look import CHANGING, tree_folders
+from pcpfs.store.trees.take_edits import EditTaker, TreeChange, TreeReport
+from pcpfs.store.trees.tree_look import CHANGING, tree_folders
 
 MOST_FOLDERS = 64
 """Each watched folder takes one of the system's few sources of events; stores with more scopes are

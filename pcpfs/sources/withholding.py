@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pcpfs.sources.scanned import Content, Outcome, Reason, Skipped
-from pcpfs.store.secrets import AllowList, source_findings
+from pcpfs.store.scopes.secrets import AllowList, source_findings
 
 
 def without_secrets(outcome: Outcome, allowed: AllowList) -> Outcome:

@@ -7,10 +7,10 @@ from dataclasses import fields
 
 from pcpfs.model.pages import EPISTEMIC
 from pcpfs.model.requests import MODES, MOST_RESULTS, PROJECTIONS, Filters
-from pcpfs.store.bundles import MOST_BYTES
 from pcpfs.store.config import POLICIES
-from pcpfs.store.graph import DEEPEST
-from pcpfs.store.suppressions import KEPT_DAYS
+from pcpfs.store.exchanges.bundles import MOST_BYTES
+from pcpfs.store.searches.graph import DEEPEST
+from pcpfs.store.searches.suppressions import KEPT_DAYS
 
 
 def capabilities() -> Mapping[str, object]:

@@ -25,11 +25,11 @@ from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.store import layout
-from pcpfs.store.authority import Authority
-from pcpfs.store.catalog import Catalog
-from pcpfs.store.event_lines import places_in
-from pcpfs.store.following import replaced
+from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.erasure.following import replaced
+from pcpfs.store.events.event_lines import places_in
 from pcpfs.store.intents import Intent
+from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.store import Store
 
 NOWHERE = "-"

@@ -21,9 +21,9 @@ from pcpfs.git.refs import stash
 from pcpfs.model.ids import Digest, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.store import layout
-from pcpfs.store.event_segments import refold_segments
+from pcpfs.store.events.event_segments import refold_segments
 from pcpfs.store.local import Base, Position
-from pcpfs.store.tree import NOTHING_SEEN, Seen
+from pcpfs.store.trees.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, refold
 
 INTENT = "intent.json"

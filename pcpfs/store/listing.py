@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import ScopeView, SuspectPage
-    from pcpfs.store.conflicts import ConflictView
+    from pcpfs.store.merges.conflicts import ConflictView
 
 Key = tuple[str, ...]
 

@@ -16,7 +16,7 @@ from pcpfs.git.holding import Standing
 from pcpfs.model.ids import CloneId, Digest, PageId, RevisionId, RootId, base32
 from pcpfs.model.names import escaped, unescaped
 from pcpfs.ports import Entropy
-from pcpfs.store.databases import Database, connect, drop_programs, translated
+from pcpfs.store.catalogs.databases import Database, connect, drop_programs, translated
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS value (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;

@@ -23,9 +23,9 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, escaped, refuse_unprintable
 from pcpfs.model.pages import Revision
 from pcpfs.model.requests import Draft
-from pcpfs.store.catalog import decode_list
-from pcpfs.store.rows import PageRow
-from pcpfs.store.secrets import checked, refuse_secrets_in
+from pcpfs.store.catalogs.catalog import decode_list
+from pcpfs.store.catalogs.rows import PageRow
+from pcpfs.store.scopes.secrets import checked, refuse_secrets_in
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.writes import Writes, refuse_event
 

@@ -23,17 +23,17 @@ from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import ContentRef, Facets, Payload, Principal, ProvenanceEvent, Revision
-from pcpfs.store.catalog import Catalog, decode_list
-from pcpfs.store.citations import suspicions
+from pcpfs.store.catalogs.catalog import Catalog, decode_list
+from pcpfs.store.catalogs.pinned import holds
+from pcpfs.store.catalogs.rows import FrameRow, PageRow, RelationRow, SpanRow
 from pcpfs.store.differences import unified
-from pcpfs.store.event_lines import event_places
-from pcpfs.store.graph import Near
+from pcpfs.store.events.event_lines import event_places
+from pcpfs.store.folding.thinned import payload_of
 from pcpfs.store.objects import Objects
-from pcpfs.store.pinned import holds
 from pcpfs.store.references import Reference, absence, resolve
-from pcpfs.store.rows import FrameRow, PageRow, RelationRow, SpanRow
-from pcpfs.store.thinned import payload_of
-from pcpfs.store.tree import wanted_files
+from pcpfs.store.searches.citations import suspicions
+from pcpfs.store.searches.graph import Near
+from pcpfs.store.trees.tree import wanted_files
 
 
 class Reader:

@@ -17,9 +17,9 @@ from pcpfs.model.grants import DELETE, WRITE
 from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, refuse_unprintable
+from pcpfs.store.catalogs.rows import PageRow
 from pcpfs.store.references import resolve
-from pcpfs.store.rows import PageRow
-from pcpfs.store.secrets import refuse_secrets_in
+from pcpfs.store.scopes.secrets import refuse_secrets_in
 from pcpfs.store.session import Session
 from pcpfs.store.writes import one_line
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.ids import FrameId, PageId, RevisionId
 from pcpfs.model.names import Namespace, escaped, unescaped
-from pcpfs.store.catalog import Catalog, decode_list
-from pcpfs.store.rows import PageRow
-from pcpfs.store.tree import wanted_files
+from pcpfs.store.catalogs.catalog import Catalog, decode_list
+from pcpfs.store.catalogs.rows import PageRow
+from pcpfs.store.trees.tree import wanted_files
 
 _SHORTEST = 8
 _TABLES = {

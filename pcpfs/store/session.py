@@ -17,16 +17,16 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import DEFAULT_BYTES, Draft, EventDraft, Filters
 from pcpfs.ports import Progress
-from pcpfs.store.authority import Authority
-from pcpfs.store.catalog import Catalog, Damage
-from pcpfs.store.governing import Governing
+from pcpfs.store.catalogs.catalog import Catalog, Damage
 from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
 from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part, part_of
 from pcpfs.store.references import Reference, resolve
-from pcpfs.store.scope_views import scope_views
-from pcpfs.store.search_request import NOW
+from pcpfs.store.scopes.authority import Authority
+from pcpfs.store.scopes.governing import Governing
+from pcpfs.store.scopes.scope_views import scope_views
+from pcpfs.store.searches.search_request import NOW
+from pcpfs.store.searches.suppressions import Suppression, Suppressions
 from pcpfs.store.store import Store
-from pcpfs.store.suppressions import Suppression, Suppressions
 from pcpfs.store.writes import Writes
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
         SuspectPage,
     )
     from pcpfs.model.pages import Facets, Principal
-    from pcpfs.store.accepted import AcceptedSecrets
-    from pcpfs.store.bundles import Bundle
-    from pcpfs.store.conflicts import ConflictView
-    from pcpfs.store.erasing import Erasure
+    from pcpfs.store.erasure.erasing import Erasure
+    from pcpfs.store.exchanges.bundles import Bundle
+    from pcpfs.store.folding.retention import RetentionView
+    from pcpfs.store.merges.conflicts import ConflictView
     from pcpfs.store.reading import Reader
-    from pcpfs.store.retention import RetentionView
-    from pcpfs.store.searching import IndexView, Searching
+    from pcpfs.store.scopes.accepted import AcceptedSecrets
+    from pcpfs.store.searches.searching import IndexView, Searching
 
 
 class Session:
@@ -73,7 +73,7 @@ class Session:
 
     @cached_property
     def _searching(self) -> Searching:
-        from pcpfs.store.searching import Searching  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.searching import Searching  # noqa: PLC0415 (see the top)
 
         return Searching(self.store, self.reader, self._suppressions, self.authority)
 
@@ -93,7 +93,7 @@ class Session:
     def ingest(self, scope: str, drafts: Sequence[EventDraft]) -> tuple[Written, ...]:
         """Events in this order, in one commit; what a key names already is not written again (PCP
         IngestEvent)."""
-        from pcpfs.store.ingest import Ingest  # noqa: PLC0415 (see the top)
+        from pcpfs.store.events.ingest import Ingest  # noqa: PLC0415 (see the top)
 
         self.authority.require((WRITE,), str(Namespace.given(scope)))
         written = Ingest(self.store, self.principal).take(scope, drafts)
@@ -166,7 +166,7 @@ class Session:
         override: str | None = None,
     ) -> Erasure:
         """Erase a page for good, with `cascade` all that was made of it (PCP DeletePage)."""
-        from pcpfs.store.erasing import delete  # noqa: PLC0415 (see the top)
+        from pcpfs.store.erasure.erasing import delete  # noqa: PLC0415 (see the top)
 
         return delete(
             self.store, self.principal, page, why,
@@ -176,7 +176,7 @@ class Session:
     @cached_property
     def accepted(self) -> AcceptedSecrets:
         """The secrets that were let in, and taking that back."""
-        from pcpfs.store.accepted import AcceptedSecrets  # noqa: PLC0415 (see the top)
+        from pcpfs.store.scopes.accepted import AcceptedSecrets  # noqa: PLC0415 (see the top)
 
         return AcceptedSecrets(self.store, self.authority)
 
@@ -184,7 +184,7 @@ class Session:
         self, scope: str, *, hold_until: Instant | None = None, keep_days: int | None = None
     ) -> RetentionView:
         """Say how long the pages of a scope are kept, in place of what was said before."""
-        from pcpfs.store.retention import set_retention  # noqa: PLC0415 (see the top)
+        from pcpfs.store.folding.retention import set_retention  # noqa: PLC0415 (see the top)
 
         return set_retention(self.store, self.principal, scope, hold_until, keep_days)
 
@@ -235,7 +235,7 @@ class Session:
         cursor: str | None = None,
     ) -> Part[RelatedPage]:
         """Pages that relations lead to, both ways, each by its shortest way, nearest first."""
-        from pcpfs.store.graph import neighbours  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.graph import neighbours  # noqa: PLC0415 (see the top)
 
         with self._reading(pins) as reader:
             start = resolve(reader.catalog, given).page
@@ -256,7 +256,7 @@ class Session:
         budget: int = DEFAULT_BYTES,
     ) -> Bundle:
         """Parts of several pages in one bounded answer, each with its ids and source (PCP-B1)."""
-        from pcpfs.store.bundles import bundle  # noqa: PLC0415 (see the top)
+        from pcpfs.store.exchanges.bundles import bundle  # noqa: PLC0415 (see the top)
 
         with self._reading(pins) as reader:
             return bundle(reader, given, projections, budget)
@@ -319,7 +319,7 @@ class Session:
     ) -> SearchAnswer:
         """Pages, files and symbols (PCP SearchPages): by words, best first, unless another mode is
         asked for; without what `task` suppressed."""
-        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.searching import Asked  # noqa: PLC0415 (see the top)
 
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.search(query, asked, mode, task)
@@ -327,7 +327,7 @@ class Session:
     def hits(self, query: str, filters: Filters, pins: Pins, first: int) -> Iterator[SearchHit]:
         """By words, in all scopes, one by one and without end, for who cannot tell how many it
         takes; so many as `first` are looked for at once."""
-        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.searching import Asked  # noqa: PLC0415 (see the top)
 
         return self._searching.hits(query, Asked((), "global", filters, pins, first, None))
 
@@ -344,7 +344,7 @@ class Session:
         exact: bool = False,
     ) -> SearchAnswer:
         """Definitions by exact, dotted or partial name; with `exact` by exact name only."""
-        from pcpfs.store.searching import Asked  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.searching import Asked  # noqa: PLC0415 (see the top)
 
         asked = Asked(tuple(scopes), policy, filters or Filters(), pins, limit, cursor)
         return self._searching.symbol(name, asked, exact=exact)
@@ -357,7 +357,7 @@ class Session:
 
     def suspects(self) -> tuple[SuspectPage, ...]:
         """Pages that cite frames which have closed."""
-        from pcpfs.store.citations import suspect_pages  # noqa: PLC0415 (see the top)
+        from pcpfs.store.searches.citations import suspect_pages  # noqa: PLC0415 (see the top)
 
         return suspect_pages(self.reader(NOW).catalog)
 
@@ -380,7 +380,7 @@ class Session:
 
     def conflicts(self) -> tuple[ConflictView, ...]:
         """Pages on which clones do not agree."""
-        from pcpfs.store.conflicts import conflicts  # noqa: PLC0415 (see the top)
+        from pcpfs.store.merges.conflicts import conflicts  # noqa: PLC0415 (see the top)
 
         return conflicts(self.reader(NOW).catalog)
 
@@ -437,7 +437,7 @@ class Session:
         """The pinned catalog, kept for the next question with the same pin."""
         key = (self.store.catalog.generation, moment)
         if self._pinned is None or self._pinned[0] != key:
-            from pcpfs.store.pinned import catalog_at  # noqa: PLC0415 (see the top)
+            from pcpfs.store.catalogs.pinned import catalog_at  # noqa: PLC0415 (see the top)
 
             self._pinned = (key, catalog_at(self.store.workshop, moment))
             self.authority.cover(self._pinned[1])

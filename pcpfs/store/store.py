@@ -23,24 +23,24 @@ from pcpfs.model.ids import StoreId, base32
 from pcpfs.model.pages import Principal
 from pcpfs.ports import Clock, Entropy, Progress
 from pcpfs.store import founding, layout
-from pcpfs.store.catalog import Catalog
-from pcpfs.store.catalog_file import BUILD_LOCK, CatalogFile
+from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.catalogs.catalog_file import BUILD_LOCK, CatalogFile
+from pcpfs.store.catalogs.refresh import catch_up, rebuild
 from pcpfs.store.config import FORMAT, LOCAL_ATTRIBUTES, Config, generated_files
-from pcpfs.store.event_lines import EventLines
-from pcpfs.store.index_lag import settle_index
+from pcpfs.store.events.event_lines import EventLines
 from pcpfs.store.intents import INTENT, Intent, recover
 from pcpfs.store.local import LocalState
+from pcpfs.store.merges.index_lag import settle_index
+from pcpfs.store.merges.settling import needs_settling, settle
 from pcpfs.store.nested import store_at
 from pcpfs.store.objects import Objects
-from pcpfs.store.refresh import catch_up, rebuild
-from pcpfs.store.settling import needs_settling, settle
 from pcpfs.store.transaction import Transaction
-from pcpfs.store.tree import Tree
+from pcpfs.store.trees.tree import Tree
 from pcpfs.store.workshop import Workshop
 
 if TYPE_CHECKING:
     from pcpfs.search.analysis import Document
-    from pcpfs.store.text_indexes import TextIndexes
+    from pcpfs.store.searches.text_indexes import TextIndexes
 
 _log = logging.getLogger(__name__)
 LOCK = "lock"
@@ -250,7 +250,7 @@ class Store:
     ) -> TextIndexes:
         """The text indexes, with whoever knows what the documents of a scope say."""
         from pcpfs.machine import user_secret  # noqa: PLC0415 (a write needs neither)
-        from pcpfs.store.text_indexes import TextIndexes  # noqa: PLC0415
+        from pcpfs.store.searches.text_indexes import TextIndexes  # noqa: PLC0415
 
         return TextIndexes(
             self.disposable / "index",
@@ -320,7 +320,7 @@ class Store:
         pages, and the next command tries again."""
         if not (self.local_folder / layout.ERASING).exists():
             return
-        from pcpfs.store.erase_job import resume  # noqa: PLC0415 (hardly ever needed)
+        from pcpfs.store.erasure.erase_job import resume  # noqa: PLC0415 (hardly ever needed)
 
         try:
             if resume(self.workshop, self.renew_caches):
@@ -332,7 +332,7 @@ class Store:
         """Remove what came back of erased pages; nobody reads it meanwhile."""
         if not self.catalog.has_residue() or self.git.unfinished() is not None:
             return
-        from pcpfs.store.residues import sweep_up  # noqa: PLC0415 (hardly ever needed)
+        from pcpfs.store.erasure.residues import sweep_up  # noqa: PLC0415 (hardly ever needed)
 
         try:
             sweep_up(self.workshop, self.renew_caches, self.clock.now())

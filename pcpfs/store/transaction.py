@@ -23,16 +23,16 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
-from pcpfs.store.catalog import decode_list
-from pcpfs.store.continuing import continued
-from pcpfs.store.event_segments import Segment, take_in
-from pcpfs.store.fold import Changes, PageState, fold_page
+from pcpfs.store.catalogs.catalog import decode_list
+from pcpfs.store.catalogs.refresh import refold_paths
+from pcpfs.store.catalogs.rows import PageRows
+from pcpfs.store.catalogs.seen_frames import Bodies
+from pcpfs.store.events.event_segments import Segment, take_in
+from pcpfs.store.folding.continuing import continued
+from pcpfs.store.folding.fold import Changes, PageState, fold_page
+from pcpfs.store.folding.projection import page_rows
 from pcpfs.store.intents import Committed, Intent, conclude, settled, waiting, withdraw
-from pcpfs.store.projection import page_rows
-from pcpfs.store.refresh import refold_paths
-from pcpfs.store.rows import PageRows
-from pcpfs.store.seen_frames import Bodies
-from pcpfs.store.tree import NOTHING_SEEN, Seen
+from pcpfs.store.trees.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, bodies, claims_of, refold_scope
 
 _HELD_BYTES = 128 * 1024 * 1024

@@ -30,13 +30,13 @@ from pcpfs.model.grants import LINK, TOMBSTONE, WRITE
 from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, ProvenanceEvent, Revision
-from pcpfs.store.authority import Authority
-from pcpfs.store.catalog import Catalog
-from pcpfs.store.fold import equal_heads, fold_page
-from pcpfs.store.rows import ChangeRow
+from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.catalogs.rows import ChangeRow
+from pcpfs.store.folding.fold import equal_heads, fold_page
+from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
-from pcpfs.store.tree import wanted_files
+from pcpfs.store.trees.tree import wanted_files
 from pcpfs.store.writes import one_line
 
 _SHORTEST = 8

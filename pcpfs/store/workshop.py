@@ -14,14 +14,14 @@ from pcpfs.model.ids import CloneId, PageId
 from pcpfs.model.names import Namespace
 from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
-from pcpfs.store.catalog import Catalog, Damage
-from pcpfs.store.fold import fold_page
+from pcpfs.store.catalogs.catalog import Catalog, Damage
+from pcpfs.store.catalogs.rows import ErasedRow, PageRows
+from pcpfs.store.catalogs.seen_frames import Bodies
+from pcpfs.store.folding.fold import fold_page
+from pcpfs.store.folding.projection import page_rows, scope_rows
+from pcpfs.store.folding.scope_fold import fold_scope
 from pcpfs.store.objects import Objects
-from pcpfs.store.projection import page_rows, scope_rows
-from pcpfs.store.rows import ErasedRow, PageRows
-from pcpfs.store.scope_fold import fold_scope
-from pcpfs.store.seen_frames import Bodies
-from pcpfs.store.tree import Tree
+from pcpfs.store.trees.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,17 +34,17 @@ from pcpfs.model.names import (
 from pcpfs.model.pages import ProvenanceEvent, Revision
 from pcpfs.model.requests import Draft
 from pcpfs.store import drafting
-from pcpfs.store.authority import Authority
-from pcpfs.store.catalog import decode_list
-from pcpfs.store.disputes import PATH
-from pcpfs.store.fold import ASKED, equal_heads
+from pcpfs.store.catalogs.catalog import decode_list
+from pcpfs.store.catalogs.rows import PageRow
+from pcpfs.store.folding.disputes import PATH
+from pcpfs.store.folding.fold import ASKED, equal_heads
 from pcpfs.store.intents import Committed
 from pcpfs.store.references import absence, resolve, revision
-from pcpfs.store.rows import PageRow
-from pcpfs.store.secrets import checked, refuse_secrets_in
+from pcpfs.store.scopes.authority import Authority
+from pcpfs.store.scopes.secrets import checked, refuse_secrets_in
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
-from pcpfs.store.tree import wanted_files
+from pcpfs.store.trees.tree import wanted_files
 
 
 class Writes:

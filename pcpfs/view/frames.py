@@ -8,8 +8,8 @@ from functools import partial
 from pcpfs.errors import NotFound
 from pcpfs.model.ids import FrameId
 from pcpfs.model.instants import Instant
-from pcpfs.store.pinned import holds
-from pcpfs.store.rows import FrameRow
+from pcpfs.store.catalogs.pinned import holds
+from pcpfs.store.catalogs.rows import FrameRow
 from pcpfs.view.nodes import Directory, Entry, Node, in_batches
 from pcpfs.view.place import Vantage, made
 

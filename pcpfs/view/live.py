@@ -15,7 +15,7 @@ from pcpfs.errors import (
     UsageError,
 )
 from pcpfs.model.answers import Pins
-from pcpfs.store.catalog import Catalog
+from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.reading import Reader
 from pcpfs.store.session import Session
 from pcpfs.view.place import Search

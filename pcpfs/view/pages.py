@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pcpfs.model.instants import Instant
-from pcpfs.store.rows import PageRow, SpanRow
+from pcpfs.store.catalogs.rows import PageRow, SpanRow
 from pcpfs.view.nodes import Directory, Entry, File, Node, in_batches, listed
 from pcpfs.view.place import Vantage, ending, made
 from pcpfs.view.scopes import head_path

@@ -12,11 +12,11 @@ from pcpfs.model.answers import Pins, SearchAnswer, plain
 from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import extension_of, unescaped
-from pcpfs.store.catalog import Catalog
-from pcpfs.store.pinned import holds
+from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.catalogs.pinned import holds
+from pcpfs.store.catalogs.rows import PageRow, RootRow, SpanRow
 from pcpfs.store.reading import Reader
 from pcpfs.store.references import Reference
-from pcpfs.store.rows import PageRow, RootRow, SpanRow
 from pcpfs.view.names import safe_name
 from pcpfs.view.nodes import File, Link
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pcpfs.model.names import Namespace, with_mark
-from pcpfs.store.pinned import holds
-from pcpfs.store.rows import PageRow
-from pcpfs.store.tree import wanted_heads
+from pcpfs.store.catalogs.pinned import holds
+from pcpfs.store.catalogs.rows import PageRow
+from pcpfs.store.trees.tree import wanted_heads
 from pcpfs.view.nodes import Directory, Entry, File, Node, in_batches
 from pcpfs.view.paths import Paths, Place
 from pcpfs.view.place import Vantage

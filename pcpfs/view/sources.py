@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from pcpfs.model.answers import FrameView
 from pcpfs.model.frames import FILE_KIND
-from pcpfs.store.pinned import holds
+from pcpfs.store.catalogs.pinned import holds
 from pcpfs.view.names import safe_name
 from pcpfs.view.nodes import Directory, File, Node, in_batches, listed
 from pcpfs.view.paths import Paths, Place, plain_part, shown_part

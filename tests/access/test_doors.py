@@ -24,10 +24,10 @@ from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.status import status
 from pcpfs.sources.verify import verify
-from pcpfs.store.catalog import NOT_OF_FILES, TABLES
+from pcpfs.store.catalogs.catalog import NOT_OF_FILES, TABLES
 from pcpfs.store.feed import Cursor, Feed
+from pcpfs.store.searches.source_map import source_map
 from pcpfs.store.session import Session
-from pcpfs.store.source_map import source_map
 from pcpfs.store.undo import undo
 from pcpfs.view.nodes import Directory, File
 from pcpfs.view.view import View

@@ -24,8 +24,8 @@ from pcpfs.model.grants import (
 from pcpfs.model.ids import ChangeId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
-from pcpfs.store.grants import ANYBODY, OWNER_ONLY, Access
-from pcpfs.store.scope_fold import fold_scope
+from pcpfs.store.folding.grants import ANYBODY, OWNER_ONLY, Access
+from pcpfs.store.folding.scope_fold import fold_scope
 from tests.store.folding import ANNA, CLONE, SCOPE, at
 
 BEN = Principal("user:ben")

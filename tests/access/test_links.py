@@ -8,8 +8,8 @@ import pytest
 
 from pcpfs.cli.call import document
 from pcpfs.errors import NotFound, NotPermitted, UsageError
-from pcpfs.store.exchange import export, import_store
-from pcpfs.store.remote import pull, push
+from pcpfs.store.exchanges.exchange import export, import_store
+from pcpfs.store.merges.remote import pull, push
 from pcpfs.store.session import Session
 from tests.access.world import BEN
 from tests.merge.clones import Family

@@ -14,8 +14,8 @@ from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.exchange import export
-from pcpfs.store.remote import pull, push
+from pcpfs.store.exchanges.exchange import export
+from pcpfs.store.merges.remote import pull, push
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
 from tests.secrets.test_writing import TOKEN

@@ -9,8 +9,8 @@ import pytest
 from pcpfs.errors import NotFound, NotPermitted
 from pcpfs.model.grants import DELETE, LOCAL_MODEL
 from pcpfs.sources.status import status
+from pcpfs.store.merges.remote import pull, push
 from pcpfs.store.recommending import dismiss_recommendations, recommend_deletion
-from pcpfs.store.remote import pull, push
 from pcpfs.store.session import Session
 from tests.access.world import BEN
 from tests.merge.clones import Family

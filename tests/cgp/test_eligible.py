@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pcpfs.store.ingest import EventDraft, Ingest
+from pcpfs.store.events.ingest import EventDraft, Ingest
 from tests.cgp.hosting import Host
 from tests.integration.source_tree import SourceTree
 from tests.store.workplace import ANNA, Workplace

@@ -9,7 +9,7 @@ import pytest
 
 from pcpfs.model import cgp
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.ingest import Ingest
+from pcpfs.store.events.ingest import Ingest
 from tests.cgp.hosting import Host, by_kind, cited_bytes, path_of, titles
 from tests.integration.source_tree import SourceTree
 from tests.store.workplace import ANNA, Workplace

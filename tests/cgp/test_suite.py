@@ -17,7 +17,7 @@ from pcpfs_conformance.provider_suite import CHECKS, inspect
 
 from pcpfs.model.inspection import Inspection, Outcome
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.ingest import Ingest
+from pcpfs.store.events.ingest import Ingest
 from tests.cgp.test_provider import NOTE, ROUTER
 from tests.cgp.test_serve import SERVE
 from tests.host.acting import is_gone

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store import exchange, importing, recommending, source_map
+from pcpfs.store import recommending
+from pcpfs.store.exchanges import exchange, importing
+from pcpfs.store.searches import source_map
 from pcpfs.store.session import Session
 from tests.cli.running import Terminal
 

@@ -14,7 +14,7 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.concurrency.crowd import Told, crowd
 from tests.store.workplace import ANNA, Workplace
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.cli.running import COMMAND
 from tests.concurrency.crowd import crowd
 from tests.store.workplace import ANNA, Workplace

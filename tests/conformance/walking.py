@@ -23,11 +23,11 @@ from pcpfs.model.answers import Written
 from pcpfs.model.grants import LINK, LIST, READ, WRITE
 from pcpfs.model.pages import EPISTEMIC
 from pcpfs.model.requests import Draft, EventDraft
-from pcpfs.store.exchange import import_store
-from pcpfs.store.fsck import fsck
-from pcpfs.store.remote import pull
+from pcpfs.store.exchanges.exchange import import_store
+from pcpfs.store.merges.remote import pull
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.conformance.asking import BEN, INSTANTS, SCOPES, TYPES, WORDS, Asking, answer
 from tests.store.workplace import ANNA, Workplace
 

@@ -18,8 +18,8 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EventDraft
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import fsck
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace
 

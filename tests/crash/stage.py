@@ -19,9 +19,9 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.maintain import maintain
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.maintain import maintain
 from tests.store.workplace import ANNA, draft
 
 SCOPE = "project:kills"

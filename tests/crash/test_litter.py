@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pcpfs.store.fsck import fsck
-from pcpfs.store.litter import litter
-from pcpfs.store.maintain import maintain
+from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.litter import litter
+from pcpfs.store.upkeeping.maintain import maintain
 from tests.store.workplace import Workplace
 
 OLD_NS = 1_000_000_000_000_000_000

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from pcpfs.errors import Conflict
-from pcpfs.store.erasing import delete
-from pcpfs.store.fsck import fsck
-from pcpfs.store.ingest import EventDraft
-from pcpfs.store.maintain import maintain
-from pcpfs.store.remote import pull, push
-from pcpfs.store.residues import pending
+from pcpfs.store.erasure.erasing import delete
+from pcpfs.store.erasure.residues import pending
+from pcpfs.store.events.ingest import EventDraft
+from pcpfs.store.merges.remote import pull, push
+from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.maintain import maintain
 from tests.erasure.hideouts import holds
 from tests.merge.clones import Clone, Family, check_all_alike, plain_pull, run
 from tests.store.workplace import ANNA

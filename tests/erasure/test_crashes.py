@@ -22,8 +22,8 @@ from pcpfs_conformance.broken_disks import FailingCalls, PowerCut, PowerWentOut
 
 from pcpfs.disk import Disk, SystemCalls
 from pcpfs.errors import PcpfsError
-from pcpfs.store.erasing import delete
-from pcpfs.store.fsck import fsck
+from pcpfs.store.erasure.erasing import delete
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.erasure.hideouts import SECRET, TITLE, furnished, holds
 from tests.ports import SteppingClock
 from tests.store.workplace import ANNA, START, Workplace

@@ -14,12 +14,12 @@ from pcpfs.model.pages import Principal
 from pcpfs.model.receipts import Receipt
 from pcpfs.model.retention import RetentionSet
 from pcpfs.sources.status import status
-from pcpfs.store.erasing import delete, extent
+from pcpfs.store.erasure.erasing import delete, extent
+from pcpfs.store.events.ingest import EventDraft
 from pcpfs.store.feed import Feed
-from pcpfs.store.fsck import fsck
-from pcpfs.store.ingest import EventDraft
-from pcpfs.store.retention import Retention, retention
+from pcpfs.store.folding.retention import Retention, retention
 from pcpfs.store.session import Session
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.erasure.hideouts import holds
 from tests.merge.clones import run
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft

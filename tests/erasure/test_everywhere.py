@@ -9,10 +9,10 @@ import pytest
 
 from pcpfs.git.raw import process_of
 from pcpfs.model.receipts import Receipt
-from pcpfs.store import erase_job, erasing, proof
-from pcpfs.store.erase_job import STEPS
-from pcpfs.store.erasing import Erasure, delete
-from pcpfs.store.fsck import fsck
+from pcpfs.store.erasure import erase_job, erasing, proof
+from pcpfs.store.erasure.erase_job import STEPS
+from pcpfs.store.erasure.erasing import Erasure, delete
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.erasure.hideouts import AGAIN, OTHER, SECRET, TEXT, TITLE, Hideouts, furnished, holds
 from tests.merge.clones import run
 from tests.store.workplace import ANNA, Workplace

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.ports import SearchIndex
-from pcpfs.store.erasing import delete
+from pcpfs.store.erasure.erasing import delete
 from tests.erasure.hideouts import holds
 from tests.store.workplace import ANNA, SCOPE, Workplace
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pcpfs.errors import Unavailable
-from pcpfs.store.erasing import Erasure, delete
-from pcpfs.store.fsck import fsck
+from pcpfs.store.erasure.erasing import Erasure, delete
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.erasure.hideouts import AGAIN, OTHER, SECRET, TEXT, TITLE, holds
 from tests.merge.clones import run
 from tests.store.workplace import ANNA, Workplace

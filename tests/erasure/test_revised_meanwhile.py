@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pcpfs.cli.conflict_lines import conflict_lines
-from pcpfs.store.remote import pull, push
+from pcpfs.store.merges.remote import pull, push
 from tests.merge.clones import Family
 from tests.store.workplace import ANNA
 

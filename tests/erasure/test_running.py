@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.provider.lines import lines_of
-from pcpfs.store.erasing import delete
+from pcpfs.store.erasure.erasing import delete
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from tests.erasure.hideouts import TEXT

@@ -11,8 +11,8 @@ import pytest
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.erasing import delete
-from pcpfs.store.fsck import fsck
+from pcpfs.store.erasure.erasing import delete
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.erasure.hideouts import holds
 from tests.store.workplace import ANNA, Workplace
 

@@ -10,7 +10,7 @@ import pytest
 from pcpfs.errors import InvalidName, KeyReused, UsageError
 from pcpfs.model.events import INLINE, EventLine
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, as_of, draft, paths_of, recorded, truth
 
 CHAT = "conversation:c1"

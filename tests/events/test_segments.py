@@ -13,10 +13,10 @@ from pcpfs.model.events import EventLine, segment
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.event_lines import event_places, latest_events
-from pcpfs.store.event_segments import without
-from pcpfs.store.fsck import fsck
+from pcpfs.store.events.event_lines import event_places, latest_events
+from pcpfs.store.events.event_segments import without
 from pcpfs.store.layout import segment_file
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, paths_of
 
 SCOPE = Namespace("thread:t")

@@ -13,7 +13,7 @@ from pcpfs_adapters.importers.markdown_folder import MarkdownImporter
 
 from pcpfs.errors import UsageError
 from pcpfs.model.instants import Instant
-from pcpfs.store.importing import Imported, take_in
+from pcpfs.store.exchanges.importing import Imported, take_in
 from tests.store.workplace import Workplace
 
 MESSAGES: list[Any] = [

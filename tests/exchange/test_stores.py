@@ -13,9 +13,9 @@ import pytest
 from pcpfs.errors import Conflict, Corrupt, NotFound, NotPermitted, PcpfsError
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft, Filters
-from pcpfs.store.exchange import export, import_store
-from pcpfs.store.fsck import fsck
+from pcpfs.store.exchanges.exchange import export, import_store
 from pcpfs.store.session import Session
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, contents, paths_of, truth
 
 

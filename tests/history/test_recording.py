@@ -12,8 +12,8 @@ from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 from pcpfs.sources import past_apply
 from pcpfs.sources.roots import HistoryWish
-from pcpfs.store.citations import suspicions
-from pcpfs.store.fsck import fsck
+from pcpfs.store.searches.citations import suspicions
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.history.project import ALL, Project, at, facts, function, line, texts
 from tests.store.workplace import Workplace
 

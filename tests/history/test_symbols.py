@@ -6,7 +6,7 @@ import pytest
 
 from pcpfs.errors import NotFound
 from pcpfs.model.answers import Pins, SymbolLife
-from pcpfs.store.symbol_life import differences, lives
+from pcpfs.store.searches.symbol_life import differences, lives
 from tests.history.project import Project, at, function, since
 
 

@@ -12,8 +12,8 @@ import pytest
 from pcpfs.errors import Conflict, InvalidName, NotFound, UsageError
 from pcpfs.model.names import source_ref, unescaped
 from pcpfs.sources.status import status
-from pcpfs.store.fsck import fsck
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.integration.source_tree import PYTHON, SourceTree
 from tests.store.workplace import ANNA, Workplace, truth
 

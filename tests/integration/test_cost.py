@@ -7,8 +7,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from pcpfs.store.index_process import IndexBeside
-from pcpfs.store.text_indexes import OVERLAID
+from pcpfs.store.searches.index_process import IndexBeside
+from pcpfs.store.searches.text_indexes import OVERLAID
 from tests.integration.source_tree import SourceTree
 
 ONE = "def f_{0}():\n    return {1}\n"

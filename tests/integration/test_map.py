@@ -10,10 +10,10 @@ from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.answers import Pins, SourceMap, plain
 from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
-from pcpfs.store.fsck import fsck
+from pcpfs.store.searches.source_map import MOST_TOKENS, source_map
 from pcpfs.store.session import Session
-from pcpfs.store.source_map import MOST_TOKENS, source_map
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.integration.source_tree import SourceTree
 
 CORE = '''\

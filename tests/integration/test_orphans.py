@@ -17,7 +17,7 @@ STARTS = {
 import subprocess
 from pathlib import Path
 subprocess.PIPE = None  # it has our own input, of which the test holds the other end
-from pcpfs.store.index_process import IndexProcess
+from pcpfs.store.searches.index_process import IndexProcess
 print(IndexProcess.start(Path(sys.argv[1])).process.pid, flush=True)
 time.sleep(60)
 """,

@@ -14,11 +14,11 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.sources.thinning import superseded, thin
-from pcpfs.store.exchange import export
-from pcpfs.store.fsck import fsck
-from pcpfs.store.retention import set_retention
-from pcpfs.store.rows import SpanRow
-from pcpfs.store.sizes import sizes
+from pcpfs.store.catalogs.rows import SpanRow
+from pcpfs.store.exchanges.exchange import export
+from pcpfs.store.folding.retention import set_retention
+from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.sizes import sizes
 from tests.integration.source_tree import SourceTree
 from tests.store.workplace import ANNA, Workplace
 

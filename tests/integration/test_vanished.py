@@ -10,7 +10,7 @@ from pcpfs.errors import NotFound
 from pcpfs.model.answers import FrameView
 from pcpfs.model.instants import Instant
 from pcpfs.sources.status import status
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.integration.source_tree import SourceTree
 from tests.privileges import bound_by_permissions
 from tests.store.workplace import as_of

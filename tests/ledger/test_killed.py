@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from pcpfs.ledger import StoreLedger
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.ledger.threads import QUESTIONS, in_full
 from tests.store.workplace import Workplace
 

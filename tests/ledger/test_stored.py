@@ -16,7 +16,7 @@ from pcpfs.ledger.order import Placed, goes_on, in_order
 from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.events.test_segments import cloned, pull
 from tests.store.workplace import START, Workplace, paths_of
 

@@ -14,7 +14,7 @@ from pcpfs.ledger.order import in_order
 from pcpfs.ledger.thread import Thread
 from pcpfs.ledger.views import Views
 from pcpfs.ledger.words import Words
-from pcpfs.store.event_log import EventLog
+from pcpfs.store.events.event_log import EventLog
 from tests.store.workplace import Workplace
 
 CHUNK = 4

@@ -14,10 +14,10 @@ from pcpfs.model.answers import plain
 from pcpfs.model.changes import Named
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
-from pcpfs.store.fsck import fsck
-from pcpfs.store.remote import pull
+from pcpfs.store.merges.remote import pull
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace, contents, truth
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pcpfs.errors import UsageError
-from pcpfs.store.remote import pull, push
+from pcpfs.store.merges.remote import pull, push
 from tests.merge.clones import Clone, Family, agree, check_all_alike, our_pull
 from tests.store.workplace import ANNA, draft
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store.take_edits import EditTaker
+from pcpfs.store.trees.take_edits import EditTaker
 from tests.merge.clones import Family, push, run
 from tests.store.workplace import ANNA, Workplace
 from tests.tree.hands import NO_TIME, PERSON, TREE, Hands, names

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pcpfs.store.remote import pull
+from pcpfs.store.merges.remote import pull
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from tests.merge.clones import Clone, Family, forget_us, push, run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store.fsck import fsck
-from pcpfs.store.take_edits import EditTaker
+from pcpfs.store.trees.take_edits import EditTaker
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.merge.clones import Clone, Family, push, run
 from tests.store.workplace import ANNA
 from tests.tree.hands import NO_TIME

@@ -11,7 +11,7 @@ import pytest
 from pcpfs.errors import Conflict, NotFound, Unavailable
 from pcpfs.sources.service import Sources
 from pcpfs.store.config import Config
-from pcpfs.store.remote import pull, push
+from pcpfs.store.merges.remote import pull, push
 from pcpfs.store.store import Store
 from tests.merge.clones import (
     Clone,

@@ -9,8 +9,8 @@ import pytest
 from pcpfs.errors import Conflict, InvalidInstant, NotFound, UsageError
 from pcpfs.model.instants import Instant
 from pcpfs.model.requests import Filters
-from pcpfs.store.fsck import fsck
 from pcpfs.store.undo import undo
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, as_of, contents, recorded
 
 MOMENT = Instant.read("2030-01-01")

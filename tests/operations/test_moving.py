@@ -12,9 +12,9 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EventDraft
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import fsck
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.access.world import BEN
 from tests.secrets.test_writing import TOKEN
 from tests.store.workplace import ANNA, SCOPE, Workplace

@@ -11,8 +11,8 @@ from pcpfs.model.ids import Digest
 from pcpfs.model.pages import EPISTEMIC, ContentRef, Principal
 from pcpfs.model.requests import Draft, Filters
 from pcpfs.store.elsewhere import looked_up
-from pcpfs.store.fsck import fsck
 from pcpfs.store.session import Session
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace
 
 

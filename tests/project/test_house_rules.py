@@ -164,7 +164,7 @@ RULES = (
             "pcpfs/git",
             "pcpfs/host/stdio.py",
             "pcpfs/sources/extraction_pool.py",
-            "pcpfs/store/index_process.py",
+            "pcpfs/store/searches/index_process.py",
             "conformance/pcpfs_conformance/example_host.py",
             "conformance/pcpfs_conformance/host_peer.py",
             "conformance/pcpfs_conformance/indexes.py",

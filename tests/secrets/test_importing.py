@@ -11,11 +11,11 @@ import pytest
 from pcpfs.errors import NotFound, NotPermitted, SecretFound
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EventDraft
-from pcpfs.store.exchange import export, import_store
-from pcpfs.store.fsck import fsck
-from pcpfs.store.import_secrets import Looking
-from pcpfs.store.remote import pull, push
+from pcpfs.store.exchanges.exchange import export, import_store
+from pcpfs.store.exchanges.import_secrets import Looking
+from pcpfs.store.merges.remote import pull, push
 from pcpfs.store.session import Session
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.access.world import BEN
 from tests.integration.source_tree import SourceTree
 from tests.merge.clones import Family

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pcpfs.sources.service import Sources
-from pcpfs.store.take_edits import LeftAlone, Patience
+from pcpfs.store.trees.take_edits import LeftAlone, Patience
 from tests.secrets.test_writing import TOKEN
 from tests.store.workplace import ANNA, Workplace, truth
 

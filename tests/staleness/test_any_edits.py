@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.privileges import bound_by_permissions
 from tests.staleness.following import Following, Held, Keeper, fresh, git, on_disk, save
 

@@ -9,8 +9,8 @@ from pcpfs.model.ids import ChangeId, CloneId, Digest, FrameId, PageId, Revision
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Principal, Revision
-from pcpfs.store.fold import PageState, fold_page
-from pcpfs.store.timeline import Observation
+from pcpfs.store.folding.fold import PageState, fold_page
+from pcpfs.store.folding.timeline import Observation
 
 SCOPE = Namespace("project:a")
 PAGE = PageId("pg_" + "0" * 26)

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from pcpfs.errors import Conflict
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace
 
 WORDS = ("apple", "pear", "plum", "quince")

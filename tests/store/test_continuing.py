@@ -25,12 +25,12 @@ from pcpfs.model.frames import Extraction, Symbol
 from pcpfs.model.ids import ChangeId, Digest, RelationId, RevisionId, RootId
 from pcpfs.model.names import source_ref
 from pcpfs.model.pages import Payload, Revision
-from pcpfs.store.catalog import Catalog
-from pcpfs.store.catalog_differences import differences
-from pcpfs.store.continuing import continued
-from pcpfs.store.fold import fold_page
-from pcpfs.store.projection import page_rows
-from pcpfs.store.seen_frames import Bodies
+from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.catalogs.catalog_differences import differences
+from pcpfs.store.catalogs.seen_frames import Bodies
+from pcpfs.store.folding.continuing import continued
+from pcpfs.store.folding.fold import fold_page
+from pcpfs.store.folding.projection import page_rows
 from tests.store.folding import ANNA, PAGE, SCOPE, History, at, closed
 
 ROOT = RootId("root_" + "0" * 26)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from pcpfs.errors import NotFound
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, contents, paths_of
 
 

@@ -18,7 +18,7 @@ from pcpfs.model.changes import (
     UnknownEvent,
 )
 from pcpfs.model.ids import ChangeId, RevisionId
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import START, Workplace, paths_of, truth
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.model.answers import plain
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, contents
 
 

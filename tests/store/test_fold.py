@@ -19,11 +19,11 @@ from pcpfs.model.changes import (
 from pcpfs.model.ids import RelationId, RootId
 from pcpfs.model.pages import Facets
 from pcpfs.model.roots import RootAdded
-from pcpfs.store.fold import (
+from pcpfs.store.folding.fold import (
     equal_heads,
     latest,
 )
-from pcpfs.store.scope_fold import fold_scope
+from pcpfs.store.folding.scope_fold import fold_scope
 from tests.store.folding import (
     ANNA,
     CLONE,

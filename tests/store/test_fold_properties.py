@@ -16,8 +16,8 @@ from pcpfs.model.changes import (
     RevisionWritten,
 )
 from pcpfs.model.ids import ChangeId, Digest, FrameId
-from pcpfs.store.fold import in_order
-from pcpfs.store.timeline import runs
+from pcpfs.store.folding.fold import in_order
+from pcpfs.store.folding.timeline import runs
 from tests.store.folding import (
     History,
     at,

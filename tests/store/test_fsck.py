@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace, paths_of
 
 

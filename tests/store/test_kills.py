@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace
 
 SCRIPT = """

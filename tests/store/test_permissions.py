@@ -10,7 +10,7 @@ import pytest
 
 from pcpfs.errors import ReadOnly
 from pcpfs.model.answers import Pins
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from pcpfs.view.view import View
 from tests.privileges import bound_by_permissions
 from tests.store.workplace import Workplace, contents, recorded

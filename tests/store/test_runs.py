@@ -8,8 +8,8 @@ from pcpfs.model.changes import (
     RevisionWritten,
 )
 from pcpfs.model.ids import Digest
-from pcpfs.store.fold import authored_spans
-from pcpfs.store.timeline import runs
+from pcpfs.store.folding.fold import authored_spans
+from pcpfs.store.folding.timeline import runs
 from tests.store.folding import (
     History,
     at,

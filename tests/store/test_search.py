@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.answers import SearchAnswer
-from pcpfs.store.search_request import NOW, Filters
+from pcpfs.store.searches.search_request import NOW, Filters
 from tests.store.workplace import Workplace
 
 MANY = settings(

@@ -14,7 +14,7 @@ from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.sources.status import status
 from pcpfs.store.session import Session
-from pcpfs.store.sizes import Sizes, sizes
+from pcpfs.store.upkeeping.sizes import Sizes, sizes
 from tests.store.workplace import ANNA, Workplace
 
 AUTHORED, SOURCE = "what is written\n", "def f():\n    return 1\n"

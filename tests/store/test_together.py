@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pcpfs.errors import Busy, NotFound
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import Workplace
 
 CHECKOUT = Path(__file__).parents[2]

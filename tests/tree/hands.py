@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pcpfs.store.take_edits import EditTaker, Patience, Taken, TreeChange, TreeReport
+from pcpfs.store.trees.take_edits import EditTaker, Patience, Taken, TreeChange, TreeReport
 from tests.store.workplace import ANNA, SCOPE, Workplace
 
 TREE = "scopes/project/a/tree/"

@@ -22,12 +22,12 @@ from hypothesis.stateful import (
 )
 
 from pcpfs.model.ids import Digest
-from pcpfs.store import tree_edits
-from pcpfs.store.catalog import decode_list
-from pcpfs.store.fsck import fsck
+from pcpfs.store.catalogs.catalog import decode_list
 from pcpfs.store.store import Store
-from pcpfs.store.take_edits import TreeReport
-from pcpfs.store.tree import all_wanted
+from pcpfs.store.trees import tree_edits
+from pcpfs.store.trees.take_edits import TreeReport
+from pcpfs.store.trees.tree import all_wanted
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace, draft
 from tests.tree.hands import TREE, Hands

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pcpfs.model.ids import Digest
-from pcpfs.store.take_edits import EditTaker, Patience, TreeReport
+from pcpfs.store.trees.take_edits import EditTaker, Patience, TreeReport
 from tests.store.workplace import ANNA, Workplace, draft
 from tests.tree.hands import NO_TIME, Hands, names
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.store.fsck import fsck
-from pcpfs.store.take_edits import TreeReport
+from pcpfs.store.trees.take_edits import TreeReport
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, Workplace
 from tests.tree.hands import Hands, names
 

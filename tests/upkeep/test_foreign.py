@@ -19,11 +19,11 @@ from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.feed import Cursor, Feed
-from pcpfs.store.fsck import fsck
-from pcpfs.store.index_seal import SEAL
-from pcpfs.store.maintain import maintain
-from pcpfs.store.repair import repair
+from pcpfs.store.searches.index_seal import SEAL
 from pcpfs.store.undo import undo
+from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.maintain import maintain
+from pcpfs.store.upkeeping.repair import repair
 from tests.store.workplace import ANNA, SCOPE, Workplace
 
 HOOKS = (

@@ -14,7 +14,7 @@ from pcpfs.git import late_index
 from pcpfs.model.changes import Named
 from pcpfs.model.ids import PageId
 from pcpfs.model.names import Namespace
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, SCOPE, Workplace, truth
 
 WHO = ("-c", "user.name=m", "-c", "user.email=m@x")

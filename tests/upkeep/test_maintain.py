@@ -10,9 +10,9 @@ import pytest
 
 from pcpfs.errors import Busy
 from pcpfs.git.maintenance import stored
-from pcpfs.store.fsck import fsck
-from pcpfs.store.maintain import MAINTENANCE_LOCK, maintain
-from pcpfs.store.upkeep import Upkeep
+from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.maintain import MAINTENANCE_LOCK, maintain
+from pcpfs.store.upkeeping.upkeep import Upkeep
 from tests.store.workplace import Workplace, contents
 
 
@@ -137,7 +137,7 @@ def test_idle_moments_pack_what_has_become_much(
     upkeep = Upkeep(busy.store)
     upkeep.turn()
     assert stored(busy.store.git).packs == 0
-    monkeypatch.setattr("pcpfs.store.upkeep.WORTH_PACKING", 1)
+    monkeypatch.setattr("pcpfs.store.upkeeping.upkeep.WORTH_PACKING", 1)
     for _ in range(200):
         upkeep.turn()
         if stored(busy.store.git).loose == 0:

@@ -11,9 +11,9 @@ from pcpfs.errors import Conflict
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import fsck
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, draft
 
 NAMES = (".context", "notes here", "#odd", "!keep", "a[b]*?", "back\\slash", "tief/drin", "ünï ")

@@ -19,7 +19,7 @@ from pcpfs.sources.reextract import ReextractReport, reextract
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import fsck
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft, paths_of
 
 CODE = """\

@@ -13,9 +13,9 @@ import pytest
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
-from pcpfs.store.fsck import FsckReport, fsck
-from pcpfs.store.maintain import maintain
-from pcpfs.store.repair import RepairReport, mend_to_open, repair
+from pcpfs.store.upkeeping.fsck import FsckReport, fsck
+from pcpfs.store.upkeeping.maintain import maintain
+from pcpfs.store.upkeeping.repair import RepairReport, mend_to_open, repair
 from tests.store.workplace import ANNA, SCOPE, Workplace, contents, paths_of
 
 

@@ -16,9 +16,9 @@ from pcpfs.model.pages import Principal
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
 from pcpfs.store.feed import Cursor, Feed
-from pcpfs.store.fsck import fsck
 from pcpfs.store.session import Session
 from pcpfs.store.undo import UndoReport, undo
+from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft
 
 BEN = Principal("user:ben")

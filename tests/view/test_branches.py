@@ -11,7 +11,7 @@ import pytest
 
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.answers import Pins
-from pcpfs.store.rows import PageRow, RevisionRow, SpanRow
+from pcpfs.store.catalogs.rows import PageRow, RevisionRow, SpanRow
 from pcpfs.view.nodes import Directory, File, Link
 from pcpfs.view.view import View
 from tests.integration.source_tree import SourceTree

@@ -16,7 +16,7 @@ from pcpfs.cli.text import safe, safe_lines, short, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Pins
-    from pcpfs.store.bundles import Bundle
+    from pcpfs.store.exchanges.bundles import Bundle
 
 
 @click.command(

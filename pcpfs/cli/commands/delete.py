@@ -14,7 +14,7 @@ from pcpfs.cli.text import plural, safe, styled
 from pcpfs.errors import UsageError
 
 if TYPE_CHECKING:
-    from pcpfs.store.erasing import Erasure, Extent, PageName
+    from pcpfs.store.erasure.erasing import Erasure, Extent, PageName
 
 FAILED = 1
 
@@ -58,7 +58,7 @@ def command(
 
     Exit code 1 if --prove finds anything.
     """
-    from pcpfs.store.erasing import extent  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.erasure.erasing import extent  # noqa: PLC0415 (help needs no store)
 
     if recommend and dismiss:
         raise UsageError("say --recommend or --dismiss, not both")

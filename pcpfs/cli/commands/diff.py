@@ -53,7 +53,7 @@ def command(
     Without REV the newest with the one before it; with one REV that with the newest.
     """
     if symbol is not None:
-        from pcpfs.store.symbol_life import differences  # noqa: PLC0415 (help needs no store)
+        from pcpfs.store.searches.symbol_life import differences  # noqa: PLC0415 (help needs no store)
 
         reader = call.session.reader(pins)
         found = differences(reader, symbol, until=pins.as_of, since=since, page=page)

@@ -57,7 +57,7 @@ def _of_store(call: Call, *, quick: bool) -> Iterator[Finding]:
 
 def _looked_at(store: Store, call: Call, *, quick: bool) -> Iterator[Finding]:
     from pcpfs.cli.doctoring import Finding, place  # noqa: PLC0415 (help needs no store)
-    from pcpfs.store.fsck import fsck  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.upkeeping.fsck import fsck  # noqa: PLC0415 (help needs no store)
 
     yield from place(store)
     if quick:

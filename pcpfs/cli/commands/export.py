@@ -73,7 +73,7 @@ def _lines(report: Materialised) -> Iterator[str]:
 
 
 def _store(call: Call, scopes: tuple[str, ...], target: str) -> None:
-    from pcpfs.store.exchange import export  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.exchanges.exchange import export  # noqa: PLC0415 (help needs no store)
 
     report = export(call.session, scopes, Path(target))
     pages, events = plural(report.pages, "page"), plural(report.events, "event")

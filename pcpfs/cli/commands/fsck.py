@@ -14,8 +14,8 @@ from pcpfs.errors import Corrupt
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Problem
-    from pcpfs.store.fsck import FsckReport
-    from pcpfs.store.repair import RepairReport
+    from pcpfs.store.upkeeping.fsck import FsckReport
+    from pcpfs.store.upkeeping.repair import RepairReport
 
 FAILED = 1
 
@@ -43,7 +43,7 @@ def command(call: Call, repair: bool) -> int:
 
 def _checked(call: Call) -> FsckReport:
     from pcpfs.model.answers import Problem  # noqa: PLC0415 (help needs no store)
-    from pcpfs.store.fsck import FsckReport, fsck  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.upkeeping.fsck import FsckReport, fsck  # noqa: PLC0415 (help needs no store)
 
     try:
         store = call.store_for("check it")
@@ -55,7 +55,7 @@ def _checked(call: Call) -> FsckReport:
 
 
 def _repaired(call: Call) -> RepairReport:
-    from pcpfs.store.repair import mend_to_open, repair  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.upkeeping.repair import mend_to_open, repair  # noqa: PLC0415 (help needs no store)
 
     already = mend_to_open(call.store_path)
     store = call.store_for("mend it")

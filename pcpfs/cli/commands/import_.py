@@ -14,8 +14,8 @@ from pcpfs.cli.importers import chosen
 from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.store.exchange import ImportReport
-    from pcpfs.store.importing import Imported
+    from pcpfs.store.exchanges.exchange import ImportReport
+    from pcpfs.store.exchanges.importing import Imported
 
 
 @click.command(
@@ -51,14 +51,14 @@ def command(
     path = Path(source)
     importer = chosen(path, form)
     if importer is None:
-        from pcpfs.store.exchange import import_store  # noqa: PLC0415 (help needs no store)
+        from pcpfs.store.exchanges.exchange import import_store  # noqa: PLC0415 (help needs no store)
 
         report = import_store(
             call.session, path, [scope] if scope else (), allow_secret=allow_secret
         )
         call.answer(report, _store_lines(report))
         return
-    from pcpfs.store.importing import take_in  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.exchanges.importing import take_in  # noqa: PLC0415 (help needs no store)
 
     call.store.commit_late()
     done = take_in(call.session, importer.read(path), scope, allow_secret=allow_secret)

@@ -53,7 +53,7 @@ def command(
     if symbol is not None and graph:
         raise UsageError("--graph is for pages; a symbol has one line of life")
     if symbol is not None:
-        from pcpfs.store.symbol_life import lives  # noqa: PLC0415 (help needs no store)
+        from pcpfs.store.searches.symbol_life import lives  # noqa: PLC0415 (help needs no store)
 
         found = lives(call.session.reader(pins), symbol, until=pins.as_of, page=page)
         call.answer({"symbols": found}, _life_lines(found), cut=True)

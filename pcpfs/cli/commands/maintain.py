@@ -13,7 +13,7 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.text import plural, safe, size
 
 if TYPE_CHECKING:
-    from pcpfs.store.maintain import MaintainReport
+    from pcpfs.store.upkeeping.maintain import MaintainReport
 
 
 @click.command(
@@ -32,7 +32,7 @@ def command(call: Call) -> None:
     Worth it after some thousand saves, such as every night; others may go on working meanwhile.
     """
     from pcpfs.sources.thinning import thin  # noqa: PLC0415 (help needs no store)
-    from pcpfs.store.maintain import maintain  # noqa: PLC0415
+    from pcpfs.store.upkeeping.maintain import maintain  # noqa: PLC0415
 
     store = call.store_for("maintain it")
     thinned = thin(store, call.session.principal)

@@ -50,7 +50,7 @@ def command(
     four bytes). SOURCE is a root as 'pcpfs status' lists them, and need not be given if there is
     only one.
     """
-    from pcpfs.store.source_map import source_map  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.searches.source_map import source_map  # noqa: PLC0415 (help needs no store)
 
     drawn = source_map(call.session, source, focus=focus, budget=budget, pins=pins)
     call.answer(drawn, drawn.text.splitlines())

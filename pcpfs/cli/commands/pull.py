@@ -13,7 +13,7 @@ from pcpfs.cli.conflict_lines import conflict_lines
 from pcpfs.cli.text import plural, safe
 
 if TYPE_CHECKING:
-    from pcpfs.store.remote import Pulled
+    from pcpfs.store.merges.remote import Pulled
 
 
 @click.command(
@@ -25,7 +25,7 @@ def command(call: Call, remote: str | None) -> None:
 
     Nothing of either side is lost: two revisions of one page are two heads, see 'pcpfs conflicts'.
     """
-    from pcpfs.store.remote import pull  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.merges.remote import pull  # noqa: PLC0415 (help needs no store)
 
     pulled = pull(call.store, call.session.principal, remote)
     call.answer(pulled, _lines(pulled))

@@ -18,7 +18,7 @@ def command(call: Call, remote: str | None) -> None:
 
     Refused while the remote has changes that are not here: pull first.
     """
-    from pcpfs.store.remote import push  # noqa: PLC0415 (help needs no store)
+    from pcpfs.store.merges.remote import push  # noqa: PLC0415 (help needs no store)
 
     pushed = push(call.store, call.session.principal, remote)
     place = safe(f"{pushed.remote}/{pushed.branch}")

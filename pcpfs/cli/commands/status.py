@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pcpfs.model.answers import RootView, Skipped
     from pcpfs.sources.status import Status
     from pcpfs.sources.watch_sign import WatcherView
-    from pcpfs.store.sizes import Sizes
+    from pcpfs.store.upkeeping.sizes import Sizes
 
 _FEW = 12
 

@@ -12,7 +12,7 @@ from pcpfs.cli.command import Command
 from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
-    from pcpfs.store.suppressions import Suppression
+    from pcpfs.store.searches.suppressions import Suppression
 
 
 @click.command(

@@ -6,7 +6,7 @@ from pcpfs.mcp.arguments import AS_OF, BUDGET, LIST, Argument, Given
 from pcpfs.mcp.quoting import Quote, answer, at
 from pcpfs.mcp.room import Room
 from pcpfs.mcp.tool import Tool
-from pcpfs.store.source_map import source_map
+from pcpfs.store.searches.source_map import source_map
 
 _AROUND = 150
 """Tokens for what is not the map itself."""

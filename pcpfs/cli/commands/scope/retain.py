@@ -15,7 +15,7 @@ from pcpfs.errors import UsageError
 
 if TYPE_CHECKING:
     from pcpfs.model.instants import Instant
-    from pcpfs.store.retention import RetentionView
+    from pcpfs.store.folding.retention import RetentionView
 
 
 @click.command(

@@ -1,0 +1,1 @@
+"""The catalog: a disposable SQLite file that answers what needs no words."""

@@ -1,0 +1,118 @@
+"""The frames of a source page: what adapters saw in its observations, as rows of the catalog."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
+from pcpfs.model.ids import Digest, FrameId, RevisionId
+from pcpfs.model.instants import Instant
+from pcpfs.model.names import escaped
+from pcpfs.model.pages import Payload, Revision
+from pcpfs.store.catalogs.rows import FrameRow
+from pcpfs.store.folding.fold import PageState
+from pcpfs.store.folding.timeline import Observation, runs
+
+
+class Bodies(NamedTuple):
+    """How to get what the changes only name."""
+
+    revision: Callable[[RevisionId], Revision]
+    extraction: Callable[[Digest, str], Extraction]
+    payload: Callable[[Digest], bytes]
+
+
+class SeenFrames:
+    """What the adapters saw in the observations of one source page."""
+
+    def __init__(self, state: PageState, bodies: Bodies, path: str) -> None:
+        self._state = state
+        self._bodies = bodies
+        self._name = escaped(path.rpartition("/")[2])
+        self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
+
+    def payload(self, observation: Observation) -> Payload:
+        payload = self._bodies.revision(observation.revision).payload
+        assert payload is not None, "a source revision has a payload"
+        return payload
+
+    def extraction(self, observation: Observation) -> Extraction:
+        return self._bodies.extraction(self.payload(observation).ref, observation.adapter)
+
+    def frames(self, observation: Observation) -> dict[FrameId, Frame]:
+        """The frames of one observation by id, the whole file first."""
+        key = (observation.revision, observation.adapter)
+        if key not in self._frames:
+            payload = self.payload(observation)
+            extraction = self.extraction(observation)
+            page = self._state.page
+            whole = file_frame(page, self._name, payload.ref, payload.size, extraction.line_count)
+            frames = (whole, *frame_ids(page, extraction.symbols))
+            self._frames[key] = {frame.frame_id: frame for frame in frames}
+        return self._frames[key]
+
+    def frame_rows(self) -> tuple[FrameRow, ...]:
+        timeline = self._state.timeline
+        found = runs(
+            timeline,
+            lambda o: {f: frame.symbol.digest for f, frame in self.frames(o).items()},
+            self._state.earlier.runs if self._state.earlier else (),
+        )
+        rows = []
+        for run in found:
+            last = timeline[run.last]
+            row = self._frame_row(last, run.frame, run.valid_from, run.valid_to)
+            is_file = row.kind == FILE_KIND
+            rows.append(
+                row._replace(doc_key=None if is_file else self._document_key(last, run.frame))
+            )
+        return (*rows, *self._seen_otherwise())
+
+    def _seen_otherwise(self) -> Iterator[FrameRow]:
+        """Frames as an older adapter saw them in the same bytes: they hold for no time, but what
+        cites them still means the same (CASES)."""
+        for before, after in pairwise(self._state.timeline):
+            same = (before.revision, before.valid_from) == (after.revision, after.valid_from)
+            if same and before.adapter != after.adapter:
+                now = {(f, frame.symbol.digest) for f, frame in self.frames(after).items()}
+                for frame_id, frame in self.frames(before).items():
+                    if (frame_id, frame.symbol.digest) not in now:
+                        start = before.valid_from
+                        yield self._frame_row(before, frame_id, start, start)
+
+    def _frame_row(
+        self, seen: Observation, frame: FrameId, valid_from: Instant, valid_to: Instant | None
+    ) -> FrameRow:
+        symbol = self.frames(seen)[frame].symbol
+        doc_a, doc_b = symbol.doc_bytes or (None, None)
+        return FrameRow(
+            frame,
+            symbol.digest,
+            self._state.page,
+            seen.revision,
+            valid_from.microseconds,
+            None if valid_to is None else valid_to.microseconds,
+            symbol.kind,
+            symbol.name,
+            symbol.qualified_name,
+            symbol.signature,
+            symbol.doc,
+            *symbol.lines,
+            *symbol.bytes,
+            doc_a,
+            doc_b,
+            None,
+        )
+
+    def _document_key(self, observation: Observation, frame: FrameId) -> str:
+        """From the frame and all that its document says, documentation outside of it included."""
+        symbol = self.frames(observation)[frame].symbol
+        hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
+        a, b = symbol.doc_bytes or symbol.bytes
+        is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])
+        if is_outside and observation.revision not in self._state.thinned:
+            hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
+        return f"{frame}.{hasher.hexdigest()[:16]}"

@@ -1,0 +1,1 @@
+"""Erasing pages for good, with a receipt and a proof."""

@@ -1,0 +1,1 @@
+"""Event pages: raw messages and tool events, kept as lines of segments."""

@@ -1,0 +1,1 @@
+"""Whole scopes and foreign formats, in and out."""

@@ -1,0 +1,1 @@
+"""What git brings: clones, pulls, merges, rebases, and what they get wrong."""

@@ -1,0 +1,1 @@
+"""Finding: requests, the text indexes, symbols, relations, citations, the map of a source."""

@@ -1,0 +1,1 @@
+"""`tree/`: the readable heads as plain files, and what people's edits in them mean."""

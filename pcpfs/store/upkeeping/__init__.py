@@ -1,0 +1,1 @@
+"""Keeping a store fast and sound: maintain, fsck, repair, sizes."""
