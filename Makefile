@@ -16,8 +16,9 @@ PIP = $(RUN) pip install --quiet --disable-pip-version-check
 # A virtual environment holds its own path: a checkout that was moved or copied needs a new one.
 $(shell test "$$(cat $(VENV)/made-in 2>/dev/null)" = "$$(pwd -P)" || rm -f $(VENV)/runtime)
 
-# Modules of another project must not slip in.
-unexport PYTHONPATH PYTHONHOME
+# Modules of another project must not slip in; and hundreds of processes of the tests read what the
+# first one compiled.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint types contracts unit bench clean
 
