@@ -17,9 +17,9 @@ import pytest
 from tests.crash.scenes import OPERATIONS, Scene, ailments, furnished, state
 
 CHECKOUT = Path(__file__).parents[2]
-LIMITS = (1, 600, 1_500, 5_000, 9_000, 30_000, 60_000, 120_000, 400_000)
+LIMITS = (1, 600, 5_000, 30_000, 120_000, 400_000)
 """Bytes a file may grow to: from nothing at all to enough."""
-LEFT = (0, 4, 12, 24, 48, 80, 160, 2_000)
+LEFT = (0, 12, 48, 80, 160, 2_000)
 """KiB that are left on the disk."""
 DISK_KIB = 8_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def modules(*roots: str) -> list[Path]:
     return [path for path in found if ".cache" not in path.parts]
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     """The module, in the language of the oldest Python that we promise."""
     source = path.read_text(encoding="utf-8")
@@ -44,6 +46,7 @@ def imported(node: ast.AST) -> Iterator[str]:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def local_names(tree: ast.AST) -> Names:
     """What each imported local name stands for: `{"replace": "os.replace", "o": "os"}`."""
     names: Names = {}
