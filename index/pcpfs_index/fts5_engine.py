@@ -10,19 +10,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 from pcpfs.errors import Unavailable
-from pcpfs.ports import (
-    AnalysedDocument,
-    DocumentTable,
-    Postings,
-    SearchEngine,
-    SearchIndex,
-)
+from pcpfs.ports import AnalysedDocument, SearchEngine, SearchIndex
 from pcpfs_index.fts5_segment import (
     NewSegment,
     Segment,
@@ -30,63 +24,68 @@ from pcpfs_index.fts5_segment import (
     connected,
     translated,
 )
-from pcpfs_index.segments import WORN, Snapshot, plan
+from pcpfs_index.segmented import SegmentedIndex, opened
+from pcpfs_index.segments import Snapshot, plan
 
 _CONTENTS, _SEGMENT = "contents-", "segment-"
 _LOCK = "write.lock"
-_ATTEMPTS = 10
 
 
-class Fts5Index:
-    """A snapshot of the index in a folder, and the way to change it."""
+class Fts5Folder:
+    """The segments and tables of contents in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._snapshot = _newest(folder, ())
 
-    def stamp(self) -> str:
-        return self._snapshot.stamp
+    def translated(self, *passing: type[Exception]) -> AbstractContextManager[None]:
+        return translated(*passing)
 
-    def documents(self) -> DocumentTable:
+    @contextmanager
+    def locked(self) -> Iterator[None]:
         with translated():
-            return self._snapshot.table()
+            lock = connected(self._folder / _LOCK)
+        with closing(lock):
+            with translated():
+                lock.execute("BEGIN EXCLUSIVE")
+            yield
 
-    def postings(self, term: str) -> Postings:
-        with translated():
-            return self._snapshot.postings(term)
+    def newest(self, known: Sequence[SegmentReader]) -> Snapshot[SegmentReader]:
+        folder = self._folder
+        with translated(FileNotFoundError):
+            generation, name = max(
+                ((_number(name), name) for name in _files(folder) if name.startswith(_CONTENTS)),
+                default=(0, ""),
+            )
+            if not generation:
+                return Snapshot("", 0, ())
+            contents = json.loads((folder / name).read_bytes())
+            segments = (Segment(**entry) for entry in contents["segments"])
+            readers = opened(segments, lambda s: SegmentReader(folder / s.name, s, known))
+            return Snapshot(contents["stamp"], generation, readers)
 
-    def terms_from(self, prefix: str) -> Iterator[str]:
-        with translated():
-            yield from self._snapshot.terms_from(prefix)
-
-    def close(self) -> None:
-        self._snapshot.close()
-
-    def update(
-        self, documents: Iterable[AnalysedDocument], removed: Iterable[str], stamp: str
-    ) -> None:
-        with _locked(self._folder):
-            self._change(documents, removed, stamp, WORN)
-
-    def expunge(self, removed: Iterable[str], stamp: str) -> None:
-        with _locked(self._folder):
-            self._change((), removed, stamp, 1.0)
-
-    def _change(
+    def commit(
         self,
+        latest: Snapshot[SegmentReader],
         documents: Iterable[AnalysedDocument],
         removed: Iterable[str],
         stamp: str,
         worn: float,
     ) -> None:
-        latest = _newest(self._folder, self._snapshot.readers)
-        try:
-            _commit(self._folder, latest, documents, removed, stamp, worn=worn)
-            snapshot = _newest(self._folder, latest.readers)
-        finally:
-            latest.close()
-        self._snapshot.close()
-        self._snapshot = snapshot
+        folder = self._folder
+        with translated():
+            generation = max(map(_number, _files(folder)), default=0) + 1
+        with closing(NewSegment(folder / f"{_SEGMENT}{generation:016x}")) as new:
+            new.take(documents)
+            gone = {*removed, *new.keys}
+            with translated():
+                for reader in latest.readers:
+                    reader.delete(gone)
+                kept, poured = plan(latest.readers, len(new.keys), worn)
+                for reader in poured:
+                    new.pour(reader)
+                segments = [reader.segment for reader in kept] + new.finished()
+                _write_contents(folder, generation, stamp, segments)
+        _clean(folder, generation, segments)
 
 
 class Fts5Engine:
@@ -99,7 +98,7 @@ class Fts5Engine:
         _check_fts5()
         with translated():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Fts5Index(folder)
+        return SegmentedIndex(Fts5Folder(folder))
 
 
 engine: SearchEngine = Fts5Engine()
@@ -115,32 +114,6 @@ def _check_fts5() -> None:
                 f"SQLite {sqlite3.sqlite_version} of this Python has no FTS5 ({error}); "
                 'set index = "whoosh" in pcpfs.toml'
             ) from error
-
-
-def _commit(
-    folder: Path,
-    latest: Snapshot[SegmentReader],
-    documents: Iterable[AnalysedDocument],
-    removed: Iterable[str],
-    stamp: str,
-    *,
-    worn: float,
-) -> None:
-    """Write a new segment, then the table of contents that counts it in."""
-    with translated():
-        generation = max(map(_number, _files(folder)), default=0) + 1
-    with closing(NewSegment(folder / f"{_SEGMENT}{generation:016x}")) as new:
-        new.take(documents)
-        gone = {*removed, *new.keys}
-        with translated():
-            for reader in latest.readers:
-                reader.delete(gone)
-            kept, poured = plan(latest.readers, len(new.keys), worn)
-            for reader in poured:
-                new.pour(reader)
-            segments = [reader.segment for reader in kept] + new.finished()
-            _write_contents(folder, generation, stamp, segments)
-    _clean(folder, generation, segments)
 
 
 def _write_contents(folder: Path, generation: int, stamp: str, segments: Sequence[Segment]) -> None:
@@ -168,44 +141,3 @@ def _number(name: str) -> int:
         return int(name.partition("-")[2], 16)
     except ValueError:
         return 0  # a table of contents that nobody finished
-
-
-def _newest(folder: Path, known: Sequence[SegmentReader]) -> Snapshot[SegmentReader]:
-    """The newest snapshot; tried again if a writer was just removing the one before."""
-    for _ in range(_ATTEMPTS - 1):
-        with suppress(FileNotFoundError):
-            return _read_newest(folder, known)
-    with translated():
-        return _read_newest(folder, known)
-
-
-def _read_newest(folder: Path, known: Sequence[SegmentReader]) -> Snapshot[SegmentReader]:
-    readers: list[SegmentReader] = []
-    with translated(FileNotFoundError):
-        generation, name = max(
-            ((_number(name), name) for name in _files(folder) if name.startswith(_CONTENTS)),
-            default=(0, ""),
-        )
-        if not generation:
-            return Snapshot("", 0, readers)
-        contents = json.loads((folder / name).read_bytes())
-        try:
-            for entry in contents["segments"]:
-                segment = Segment(**entry)
-                readers.append(SegmentReader(folder / segment.name, segment, known))
-            return Snapshot(contents["stamp"], generation, readers)
-        except BaseException:
-            for reader in readers:
-                reader.close()
-            raise
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder, which dies with the process; Busy if another has it."""
-    with translated():
-        lock = connected(folder / _LOCK)
-    with closing(lock):
-        with translated():
-            lock.execute("BEGIN EXCLUSIVE")
-        yield
