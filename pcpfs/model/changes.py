@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from pcpfs.errors import Corrupt, PcpfsError
+from pcpfs.model.branches import Beside
 from pcpfs.model.codec import canonical, decode
 from pcpfs.model.grants import Granted, Revoked, ScopeLinked, ScopeUnlinked, VisibilitySet
 from pcpfs.model.ids import (
@@ -336,6 +337,7 @@ KnownEvent = (
     RevisionWritten
     | Observed
     | Closed
+    | Beside
     | Retracted
     | Thinned
     | LifecycleSet
@@ -364,6 +366,7 @@ CHANGE_EVENTS: Mapping[str, type[KnownEvent]] = {
         RevisionWritten,
         Observed,
         Closed,
+        Beside,
         Retracted,
         Thinned,
         LifecycleSet,

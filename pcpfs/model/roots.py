@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from pcpfs.model.branches import Branches
 from pcpfs.model.ids import CloneId, RootId
 from pcpfs.model.instants import Instant
 
@@ -61,7 +62,8 @@ class Walked:
     is None while a walk is not finished. `tip_at` and `start_at` are since when they hold. `branch`
     is the ref that is followed (None: HEAD was detached), `since` what was asked for. `cut` tells
     why nothing is known of what lies before `start`: `shallow`, `since`, or empty where the history
-    begins there.
+    begins there. With `all_branches` the other branches are followed too; `branches` is what has
+    changed of them since the event before.
     """
 
     type: ClassVar[str] = "walked"
@@ -73,6 +75,8 @@ class Walked:
     start_at: Instant | None = None
     cut: str = ""
     since: Instant | None = None
+    all_branches: bool = False
+    branches: Branches | None = None
 
     def to_json(self) -> dict[str, object]:
         members = {
@@ -84,6 +88,8 @@ class Walked:
             "start_at": None if self.start_at is None else str(self.start_at),
             "cut": self.cut,
             "since": None if self.since is None else str(self.since),
+            "all_branches": self.all_branches or None,
+            "branches": None if self.branches is None else self.branches.to_json(),
         }
         return {name: value for name, value in members.items() if value is not None}
 
@@ -98,4 +104,6 @@ class Walked:
             Instant.parse(value["start_at"]) if "start_at" in value else None,
             value["cut"],
             Instant.parse(value["since"]) if "since" in value else None,
+            value.get("all_branches", False),
+            Branches.from_json(value["branches"]) if "branches" in value else None,
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pcpfs.errors import PcpfsError
+from pcpfs.model.branches import Version
 from pcpfs.model.changes import Observed
 from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import Digest, PageId
@@ -138,9 +139,10 @@ class _Reextraction:
 
     def _source_of(self, state: PageState) -> tuple[str, str]:
         """The root and path of a source page; empty for another one."""
-        if not state.timeline:
+        seen = _versions(state)
+        if not seen:
             return "", ""
-        revision = state.timeline[-1].revision
+        revision = seen[-1].revision
         body = self._store.objects.revision(state.namespace, state.page, revision)
         return source_path(body.source_refs[0]) if body.source_refs else ("", "")
 
@@ -164,7 +166,7 @@ class _Reextraction:
 
     def _restore(self, state: PageState, path: str) -> None:
         """Frames files that are lost, by the version of the adapter that made them."""
-        for seen in state.timeline:
+        for seen in _versions(state):
             adapter = self._registry.by_tag(seen.adapter)
             payload = self._payload(state.namespace, state.page, seen)
             if adapter is None or payload is None:
@@ -177,7 +179,9 @@ class _Reextraction:
                 self._transaction.extraction(state.namespace, payload, adapter.extract(found[1]))
                 self.counts.restored += 1
 
-    def _payload(self, namespace: Namespace, page: PageId, seen: Observation) -> Digest | None:
+    def _payload(
+        self, namespace: Namespace, page: PageId, seen: Observation | Version
+    ) -> Digest | None:
         try:
             payload = self._store.objects.revision(namespace, page, seen.revision).payload
         except PcpfsError:
@@ -185,7 +189,7 @@ class _Reextraction:
         return payload.ref if payload else None
 
     def _bytes(
-        self, namespace: Namespace, page: PageId, seen: Observation
+        self, namespace: Namespace, page: PageId, seen: Observation | Version
     ) -> tuple[Digest, bytes] | None:
         """The bytes that were seen; None where they are damaged or were thinned out."""
         digest = self._payload(namespace, page, seen)
@@ -193,6 +197,12 @@ class _Reextraction:
             return (digest, self._store.objects.payload(namespace, digest)) if digest else None
         except PcpfsError:
             return None
+
+
+def _versions(state: PageState) -> list[Version]:
+    """All that adapters have looked at of a source page."""
+    beside = [version for aside in state.asides for version in aside.event.versions]
+    return [*beside, *(Version(seen.revision, seen.adapter) for seen in state.timeline)]
 
 
 def _is_newer(tag: str, before: str) -> bool:

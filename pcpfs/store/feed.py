@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 
 from pcpfs.errors import Corrupt, NotFound, PcpfsError, UsageError
 from pcpfs.git import CommitId
-from pcpfs.model.changes import Change, Closed, Event, Named, Observed, RevisionWritten
+from pcpfs.model.changes import Change, Named
 from pcpfs.model.events import change_of
 from pcpfs.model.ids import ChangeId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
+from pcpfs.model.versions import revisions_of
 from pcpfs.store import layout
 from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.erasure.following import replaced
@@ -260,7 +261,7 @@ class Feed:
             operation=body.operation,
             scope=row.namespace,
             page_id=row.page,
-            revision_id=next(filter(None, map(_revision_in, body.events)), None),
+            revision_id=next((said[-1] for said in map(revisions_of, body.events) if said), None),
             path=page.path if page else named,
             events=tuple(event.type for event in body.events),
             after=body.after,
@@ -296,10 +297,6 @@ def _change_of(path: str) -> ChangeId | None:
 def _known(commit: CommitId | None) -> CommitId:
     assert commit is not None, "a way leads to a commit"
     return commit
-
-
-def _revision_in(event: Event) -> RevisionId | None:
-    return event.revision if isinstance(event, RevisionWritten | Observed | Closed) else None
 
 
 def _json(items: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from pcpfs.errors import Conflict, NotFound, UsageError
+from pcpfs.model.branches import Beside
 from pcpfs.model.changes import (
     Change,
     Closed,
@@ -227,7 +228,7 @@ class _Undoing:
                 for change in event.changes:
                     again = self._changes[change].events if change in self._changes else ()
                     yield from (event for event in again if isinstance(event, Closed))
-            case Observed() | Closed() | Retracted() | Thinned():
+            case Observed() | Closed() | Beside() | Retracted() | Thinned():
                 raise self._conflict("tells of a source, and cannot be undone")
             case _:
                 raise self._conflict("was made by a newer pcpfs; undo it with that")

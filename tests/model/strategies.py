@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from pcpfs.model.branches import Aside, Beside, Branches, Fork, Version
 from pcpfs.model.changes import (
     Change,
     Closed,
@@ -83,7 +84,27 @@ relations = st.builds(
     st.none() | frame_ids,
     st.none() | digests,
 )
+versions = st.builds(Version, revisions, words)
+branches = st.builds(
+    Branches,
+    st.dictionaries(words, words, max_size=3),
+    st.dictionaries(words, st.builds(Aside, st.none() | words, instants), max_size=3),
+    st.dictionaries(words, st.builds(Fork, instants, several(words)), max_size=3),
+    several(words),
+    several(words),
+)
 known_events = st.one_of(
+    st.builds(
+        Beside,
+        words,
+        words,
+        instants,
+        st.none() | versions,
+        st.none() | versions,
+        st.none() | words,
+        st.none() | pages,
+        st.none() | pages,
+    ),
     st.builds(RevisionWritten, revisions, several(revisions)),
     st.builds(Observed, revisions, instants, words, words, st.none() | words, st.none() | words),
     st.builds(
@@ -107,6 +128,8 @@ known_events = st.one_of(
         st.none() | instants,
         texts,
         st.none() | instants,
+        st.booleans(),
+        st.none() | branches,
     ),
     st.builds(LifecycleSet, st.sampled_from(["active", "archived", "tombstoned"]), texts),
     st.builds(Named, words),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from pcpfs.errors import Corrupt
+from pcpfs.model.branches import Aside, Beside, Branches, Fork, Version
 from pcpfs.model.changes import (
     CHANGE_EVENTS,
     Change,
@@ -105,6 +106,35 @@ GOLDEN: dict[str, tuple[Event, str]] = {
         f'"since":"2026-03-01T12:00:00.5Z","start":"{"cd" * 20}",'
         f'"start_at":"2026-03-01T12:00:00.5Z","tip":"{"ab" * 20}",'
         f'"tip_at":"2026-03-01T12:00:00.5Z","type":"walked"}}',
+    ),
+    "walked beside": (
+        Walked(
+            ROOT,
+            all_branches=True,
+            branches=Branches(
+                {"refs/heads/x": "ab" * 20},
+                {"ab" * 20: Aside("cd" * 20, AT), "ba" * 20: Aside(None, AT)},
+                {"cd" * 20: Fork(AT, ("cd" * 20,))},
+                ("refs/heads/y",),
+                ("ef" * 20,),
+            ),
+        ),
+        f'{{"all_branches":true,"branches":{{"commits":{{"{"ab" * 20}":{{"at":'
+        f'"2026-03-01T12:00:00.5Z","parent":"{"cd" * 20}"}},"{"ba" * 20}":{{"at":'
+        f'"2026-03-01T12:00:00.5Z"}}}},"forks":{{"{"cd" * 20}":{{"at":"2026-03-01T12:00:00.5Z",'
+        f'"same":["{"cd" * 20}"]}}}},"gone":["refs/heads/y"],"left":["{"ef" * 20}"],"tips":'
+        f'{{"refs/heads/x":"{"ab" * 20}"}}}},"cut":"","root_id":"root_{"0" * 26}",'
+        '"type":"walked"}',
+    ),
+    "beside": (
+        Beside("ab" * 20, "Ada <a@x>", AT, None, Version(REVISION, "python-1"), of=PAGE),
+        f'{{"at":"2026-03-01T12:00:00.5Z","author":"Ada <a@x>","commit":"{"ab" * 20}",'
+        f'"now":{{"adapter":"python-1","revision":"{REVISION}"}},"of":"{PAGE}","type":"beside"}}',
+    ),
+    "beside and gone": (
+        Beside("ab" * 20, "", AT, Version(REVISION, "python-1"), reason="moved", to=PAGE),
+        f'{{"at":"2026-03-01T12:00:00.5Z","author":"","commit":"{"ab" * 20}","reason":"moved",'
+        f'"to":"{PAGE}","type":"beside","was":{{"adapter":"python-1","revision":"{REVISION}"}}}}',
     ),
     "thinned": (
         Thinned((REVISION,)),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pcpfs.model.branches import Beside, Version
 from pcpfs.model.changes import (
     Change,
     Event,
@@ -124,6 +125,13 @@ def linked(number: int) -> Linked:
     return Linked(Relation(relation, first, "renamed_from", PAGE, second, ANNA, at(number)))
 
 
+def beside(commit: str, when: float, was: str | None, now: str | None) -> Beside:
+    def version(text: str | None) -> Version | None:
+        return Version(IDS[text], "python-1") if text else None
+
+    return Beside(commit, "Ada", at(when), version(was), version(now), None if now else "gone")
+
+
 moments = st.integers(0, 12)
 texts = st.sampled_from(sorted(TEXTS))
 bases = st.sampled_from(["first", "mtime", "seen", "commit", "adapter"])
@@ -137,6 +145,7 @@ events = st.one_of(
     plain,
     st.builds(closed, texts, moments, st.sampled_from("fgh")),
     st.builds(linked, st.integers(0, 1)),
+    st.builds(beside, st.sampled_from("xyz"), moments, texts, st.none() | texts),
     st.just(Noted({"a": 1})),
     st.builds(lambda text: Thinned((IDS[text],)), texts),
     st.builds(Unlinked, st.just(RelationId("rel_" + "0" * 26))),
@@ -198,6 +207,35 @@ def test_a_page_with_changes_that_the_catalog_does_not_know_is_folded_whole(page
     page.history.add(1, saw("b", 1))
     page.add(2, saw("c", 2))
     assert (page.continued, page.differences()) == (0, [])
+
+
+def test_what_branches_say_is_continued_without_a_look_at_what_held(page: Page) -> None:
+    page.add(0, saw("a", 0), saw("b", 1))
+    page.add(1, beside("x", 0, "a", "d"))
+    page.add(2, beside("y", 5, "d", None), saw("c", 3))
+    assert (page.continued, page.differences()) == (2, [])
+    told = page.kept.query("SELECT place >> 32, event, name FROM beside_frame ORDER BY 1, 3")
+    assert told == [
+        (1, "changed", "f"),
+        (1, "opened", "h"),
+        (2, "closed", "f"),
+        (2, "closed", "g"),
+        (2, "closed", "h"),
+    ]
+    page.add(3, beside("x", 0, "a", "c"))
+    assert (page.continued, page.differences()) == (2, [])
+
+
+def test_a_page_that_only_branches_have_holds_nothing_and_can_come_to(page: Page) -> None:
+    page.add(0, beside("x", 0, None, "a"))
+    (row,) = page.kept.pages()
+    assert (row.is_source, row.is_open, row.path) == (1, 0, "m.py")
+    for table in ("span", "frame", "document"):
+        assert page.kept.query(f"SELECT * FROM {table}") == []
+    page.add(1, saw("b", 1))
+    page.add(2, beside("y", 0, "a", None))
+    assert (page.continued, page.differences()) == (1, [])
+    assert page.kept.query("SELECT is_open FROM page") == [(1,)]
 
 
 def test_a_change_beside_others_is_folded_whole(page: Page) -> None:

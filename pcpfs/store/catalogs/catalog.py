@@ -20,6 +20,9 @@ from pcpfs.store.catalogs.databases import connect, impatient, transaction, tran
 from pcpfs.store.catalogs.rows import (
     AcceptedRow,
     AccessRow,
+    BesideFrameRow,
+    BesideRow,
+    BranchesRow,
     ChangeRow,
     ClosingRow,
     DocumentRow,
@@ -44,7 +47,7 @@ from pcpfs.store.catalogs.rows import (
 )
 from pcpfs.store.folding.replacing import insert, remove_page, replace_pages
 
-CATALOG_VERSION = "20"
+CATALOG_VERSION = "21"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -67,6 +70,9 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("revision", RevisionRow, "revision_id"),
     ("span", SpanRow, "page_id, ordinal"),
     ("closing", ClosingRow, "page_id, place"),
+    ("beside", BesideRow, "page_id, place"),
+    ("beside_frame", BesideFrameRow, "page_id, place, frame_id"),
+    ("branches", BranchesRow, "root_id"),
     ("relation", RelationRow, "from_page, relation_id"),
     ("change", ChangeRow, "change_id"),
     ("document", DocumentRow, "key"),
@@ -92,6 +98,11 @@ _INDEXES = (
     "revision (page_id) WHERE thinned",
     "span (revision_id)",
     "span (page_id, valid_from) WHERE basis = 'first'",
+    "beside (commit_id)",
+    "beside (moved_of) WHERE moved_of IS NOT NULL",
+    "beside (revision_id)",
+    "beside_frame (name)",
+    "beside_frame (frame_id)",
     "frame (frame_id)",
     "frame (page_id, valid_to, kind)",
     "frame (name)",
@@ -286,10 +297,11 @@ class Catalog:
         insert(self.db, "access", rows.access)
         insert(self.db, "accepted", rows.accepted)
         insert(self.db, "link", rows.links)
+        insert(self.db, "branches", rows.branches)
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
-        for table in ("scope", "root", "access", "link", "accepted"):
+        for table in ("scope", "root", "access", "link", "accepted", "branches"):
             self.db.execute(f"DELETE FROM {table} WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))
@@ -317,6 +329,12 @@ class Catalog:
     def spans(self, page_id: str) -> list[SpanRow]:
         rows = self.query("SELECT * FROM span WHERE page_id = ? ORDER BY ordinal", (page_id,))
         return [SpanRow(*row) for row in rows]
+
+    def besides(self, condition: str, parameters: Sequence[object] = ()) -> list[BesideRow]:
+        """What commits beside the line did, for which a condition over the columns of `beside`
+        holds."""
+        rows = self.query(f"SELECT * FROM beside WHERE {condition} ORDER BY 1, 2", parameters)
+        return [BesideRow(*row) for row in rows]
 
     def last_span(self, page_id: str) -> SpanRow | None:
         last = "SELECT * FROM span WHERE page_id = ? ORDER BY ordinal DESC LIMIT 1"

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 class PageRow(NamedTuple):
     """A page as it is now. For a source page `revision_id` is the observation in force, else the
-    last one; `is_open` tells which. An authored page is open until it is closed. `heads`, `laid`
+    last one; `is_open` tells which. A file that only branches have was never observed: it has no
+    span, and `revision_id` is what such a branch said last. An authored page is open until it is
+    closed. `heads`, `laid`
     (the heads in the order of their names in `tree/`), `latest`, `tags` and `disputes` are JSON
     lists."""
 
@@ -94,6 +96,57 @@ class ClosingRow(NamedTuple):
     moved_to: str | None
     commit_id: str | None
     author: str | None
+
+
+class BesideRow(NamedTuple):
+    """What a commit beside the line did to a page: the version before and the one after it. Where
+    nothing is left it has a `reason`. `moved_to` and `moved_of` are pages; `place` is that of its
+    event in the fold."""
+
+    page_id: str
+    place: int
+    commit_id: str
+    author: str
+    at: int
+    was_revision: str | None
+    was_adapter: str | None
+    revision_id: str | None
+    adapter: str | None
+    reason: str | None
+    moved_to: str | None
+    moved_of: str | None
+    change_id: str
+    recorded_at: int
+    actor: str
+    operation: str
+
+
+class BesideFrameRow(NamedTuple):
+    """A symbol that a commit beside the line `opened`, `changed` or `closed`: what it is after it,
+    of a closed one what it was."""
+
+    page_id: str
+    place: int
+    frame_id: str
+    event: str
+    revision_id: str
+    digest: str
+    kind: str
+    name: str
+    qualified_name: str
+    signature: str
+    line_a: int
+    line_b: int
+    byte_a: int
+    byte_b: int
+
+
+class BranchesRow(NamedTuple):
+    """The branches of a source beside its line, as JSON (`model.branches.Branches`)."""
+
+    root_id: str
+    scope: str
+    body: str
 
 
 class FrameRow(NamedTuple):
@@ -251,6 +304,8 @@ class PageRows:
     documents: tuple[DocumentRow, ...]
     closings: tuple[ClosingRow, ...] = ()
     tail: Tail | None = None
+    besides: tuple[BesideRow, ...] = ()
+    beside_frames: tuple[BesideFrameRow, ...] = ()
 
 
 class ScopeRow(NamedTuple):
@@ -312,3 +367,4 @@ class ScopeRows:
     access: tuple[AccessRow, ...]
     accepted: tuple[AcceptedRow, ...] = ()
     links: tuple[LinkRow, ...] = ()
+    branches: tuple[BranchesRow, ...] = ()

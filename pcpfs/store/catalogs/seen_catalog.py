@@ -24,6 +24,8 @@ _BY_PAGE = {
     "revision": "page_id",
     "span": "page_id",
     "closing": "page_id",
+    "beside": "page_id",
+    "beside_frame": "page_id",
     "frame": "page_id",
     "relation": "from_page",
 }

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from pcpfs.model.branches import Version
 from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.ids import Digest, FrameId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
 from pcpfs.model.pages import Payload, Revision
-from pcpfs.store.catalogs.rows import FrameRow
+from pcpfs.store.catalogs.rows import BesideFrameRow, FrameRow
 from pcpfs.store.folding.fold import PageState
-from pcpfs.store.folding.timeline import Observation, runs
+from pcpfs.store.folding.timeline import Aside, Observation, runs
+
+_Seen = Observation | Version
 
 
 class Bodies(NamedTuple):
@@ -34,20 +37,20 @@ class SeenFrames:
         self._name = escaped(path.rpartition("/")[2])
         self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
 
-    def payload(self, observation: Observation) -> Payload:
-        payload = self._bodies.revision(observation.revision).payload
+    def payload(self, version: _Seen) -> Payload:
+        payload = self._bodies.revision(version.revision).payload
         assert payload is not None, "a source revision has a payload"
         return payload
 
-    def extraction(self, observation: Observation) -> Extraction:
-        return self._bodies.extraction(self.payload(observation).ref, observation.adapter)
+    def extraction(self, version: _Seen) -> Extraction:
+        return self._bodies.extraction(self.payload(version).ref, version.adapter)
 
-    def frames(self, observation: Observation) -> dict[FrameId, Frame]:
-        """The frames of one observation by id, the whole file first."""
-        key = (observation.revision, observation.adapter)
+    def frames(self, version: _Seen) -> dict[FrameId, Frame]:
+        """The frames of some bytes as an adapter saw them by id, the whole file first."""
+        key = (version.revision, version.adapter)
         if key not in self._frames:
-            payload = self.payload(observation)
-            extraction = self.extraction(observation)
+            payload = self.payload(version)
+            extraction = self.extraction(version)
             page = self._state.page
             whole = file_frame(page, self._name, payload.ref, payload.size, extraction.line_count)
             frames = (whole, *frame_ids(page, extraction.symbols))
@@ -70,6 +73,42 @@ class SeenFrames:
                 row._replace(doc_key=None if is_file else self._document_key(last, run.frame))
             )
         return (*rows, *self._seen_otherwise())
+
+    def beside_rows(self) -> tuple[BesideFrameRow, ...]:
+        """The symbols that commits beside the line opened, changed and closed."""
+        return tuple(row for aside in self._state.asides for row in self._beside(aside))
+
+    def _beside(self, aside: Aside) -> Iterator[BesideFrameRow]:
+        was, now = aside.event.was, aside.event.now
+        before = self.frames(was) if was else {}
+        after = self.frames(now) if now else {}
+        for frame_id in dict.fromkeys((*after, *before)):
+            old, new = before.get(frame_id), after.get(frame_id)
+            if old and new:
+                if old.symbol.digest == new.symbol.digest:
+                    continue
+                event = "changed"
+            else:
+                event = "opened" if new else "closed"
+            frame, version = (new, now) if new else (old, was)
+            assert frame is not None, "it was before or is after"
+            assert version is not None, "it is in one of the versions"
+            symbol = frame.symbol
+            if symbol.kind != FILE_KIND:
+                yield BesideFrameRow(
+                    self._state.page,
+                    aside.place,
+                    frame_id,
+                    event,
+                    version.revision,
+                    symbol.digest,
+                    symbol.kind,
+                    symbol.name,
+                    symbol.qualified_name,
+                    symbol.signature,
+                    *symbol.lines,
+                    *symbol.bytes,
+                )
 
     def _seen_otherwise(self) -> Iterator[FrameRow]:
         """Frames as an older adapter saw them in the same bytes: they hold for no time, but what

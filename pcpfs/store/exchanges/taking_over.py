@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.errors import Conflict, Corrupt, NotFound
-from pcpfs.model.changes import Change, Event, Observed
+from pcpfs.model.changes import Change, Event
 from pcpfs.model.events import EventLine
 from pcpfs.model.frames import Extraction
 from pcpfs.model.grants import ScopeLinked
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Payload, Revision
+from pcpfs.model.versions import versions_of
 from pcpfs.store import layout
 from pcpfs.store.events.event_segments import Segment
 from pcpfs.store.exchanges.foreign_files import Files
@@ -280,12 +281,10 @@ class TakingOver:
     def _frames(
         self, transaction: Transaction, namespace: Namespace, page: PageId, change: Change
     ) -> None:
-        """What adapters saw in the bytes that this change observed."""
-        for event in change.events:
-            if not isinstance(event, Observed):
-                continue
-            digest = self._observed_digest(namespace, page, event)
-            path = layout.frames_file(namespace, digest, event.adapter)
+        """What adapters saw in the bytes that this change tells of."""
+        for version in (version for event in change.events for version in versions_of(event)):
+            digest = self._digest(namespace, page, version.revision)
+            path = layout.frames_file(namespace, digest, version.adapter)
             if self._is_here(path):
                 continue
             if path not in self._known:
@@ -294,12 +293,12 @@ class TakingOver:
             transaction.extraction(namespace, digest, seen)
             self.taken.files += 1
 
-    def _observed_digest(self, namespace: Namespace, page: PageId, event: Observed) -> Digest:
-        path = layout.revision_file(namespace, page, event.revision)
+    def _digest(self, namespace: Namespace, page: PageId, revision: RevisionId) -> Digest:
+        path = layout.revision_file(namespace, page, revision)
         if path in self._known:
             body = Revision.decode(self._files.read(path), path)
         else:
-            body = self._store.objects.revision(namespace, page, event.revision)
+            body = self._store.objects.revision(namespace, page, revision)
         if body.payload is None:
             raise Corrupt(f"{path} is observed and has no payload", path=path)
         return body.payload.ref

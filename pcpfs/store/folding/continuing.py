@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pcpfs.model.branches import Beside
 from pcpfs.model.changes import COMMIT, FIRST, Closed, Event, Linked, Noted, Observed, UnknownEvent
 from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
@@ -27,7 +28,7 @@ from pcpfs.store.folding.fold import (
 )
 from pcpfs.store.folding.timeline import Ended, Run, Seen, timeline
 
-_CONTINUE = (Observed, Closed, Noted, Linked, UnknownEvent)
+_CONTINUE = (Observed, Closed, Beside, Noted, Linked, UnknownEvent)
 
 
 def continued(
@@ -50,7 +51,7 @@ def continued(
     if begin is None:
         return None
     spans = _tail(catalog, page, begin)
-    if spans[0].ended_by == RETRACTED:
+    if not spans or spans[0].ended_by == RETRACTED:
         return None
     since = Instant(min(begin, spans[0].valid_from))
     return PageState(
@@ -71,6 +72,7 @@ def continued(
         relations=folder.relations,
         closings=tuple(folder.closed),
         thinned=_thinned(catalog, page),
+        asides=tuple(folder.asides.values()),
         earlier=Earlier(
             since,
             spans[0].ordinal,
@@ -91,6 +93,7 @@ def _can_go_on(catalog: Catalog, row: PageRow, new: Changes, earlier: int) -> bo
         and _all_later(new, {ChangeId(change) for change in decode_list(row.latest)})
         and all(_goes_on(event) for body in new.values() for event in body.events)
         and not _thinned(catalog, row.page_id) & _observed(new)
+        and not _is_told_again(catalog, row.page_id, new)
     )
 
 
@@ -106,8 +109,19 @@ def _thinned(catalog: Catalog, page: str) -> frozenset[RevisionId]:
 
 
 def _observed(new: Changes) -> set[RevisionId]:
-    events = (event for body in new.values() for event in body.events)
-    return {event.revision for event in events if isinstance(event, Observed)}
+    events = [event for body in new.values() for event in body.events]
+    beside = {v.revision for event in events if isinstance(event, Beside) for v in event.versions}
+    return beside | {event.revision for event in events if isinstance(event, Observed)}
+
+
+def _is_told_again(catalog: Catalog, page: str, new: Changes) -> bool:
+    """Whether a commit beside the line is told of that was told of before: the last telling counts,
+    as where branches were followed in two clones."""
+    told = [e.commit for body in new.values() for e in body.events if isinstance(e, Beside)]
+    if not told:
+        return False
+    known = {row.commit_id for row in catalog.besides("page_id = ?", (page,))}
+    return not known.isdisjoint(told)
 
 
 def _all_later(new: Changes, known: set[ChangeId]) -> bool:
@@ -120,13 +134,17 @@ def _all_later(new: Changes, known: set[ChangeId]) -> bool:
 
 
 def _begin(catalog: Catalog, page: PageId, folder: Folder) -> int | None:
-    """The earliest instant at which something new may hold; None if nothing new was seen or ended.
-    A first scan yields to the history of the source, wherever its observation stands."""
+    """The earliest instant at which something new may hold; None if nothing new was seen or ended,
+    but the last known one where branches told something. A first scan yields to the history of the
+    source, wherever its observation stands."""
     said = [seen.event.valid_from.microseconds for seen in folder.observed]
     said += [ended.event.valid_to.microseconds for ended in folder.closed]
     if any(seen.event.basis == COMMIT for seen in folder.observed):
         first = "SELECT valid_from FROM span WHERE page_id = ? AND basis = 'first'"
         said += [moment for (moment,) in catalog.query(first, (page,))]
+    if folder.asides and not said:
+        ((last,),) = catalog.query("SELECT max(valid_from) FROM span WHERE page_id = ?", (page,))
+        return None if last is None else int(last)
     return min(said, default=None)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from pcpfs.model.branches import Beside
 from pcpfs.model.changes import (
     Change,
     Closed,
@@ -29,7 +30,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal, Revision
 from pcpfs.store.folding.disputes import settled
-from pcpfs.store.folding.timeline import Ended, Observation, Run, Seen, place_of, timeline
+from pcpfs.store.folding.timeline import Aside, Ended, Observation, Run, Seen, place_of, timeline
 
 Changes = Mapping[ChangeId, Change]
 
@@ -85,7 +86,8 @@ class PageState:
     `steps` are the authored revisions in fold order, `timeline` the observations of a source page
     in order of time, `closings` how they were ended, `ends` what was closed. `heads` are revisions
     that are nobody's parent, the one that speaks first. `disputes` are the kinds of what clones
-    decided without knowing of each other. `thinned` are revisions whose bytes went.
+    decided without knowing of each other. `thinned` are revisions whose bytes went. `asides` are
+    what commits beside the line did, in fold order, each commit once: they decide nothing.
 
     With `earlier`, all collections hold only what is new or may have changed.
     """
@@ -107,10 +109,11 @@ class PageState:
     closings: tuple[Ended, ...] = ()
     thinned: frozenset[RevisionId] = frozenset()
     earlier: Earlier | None = None
+    asides: tuple[Aside, ...] = ()
 
     @property
     def is_source(self) -> bool:
-        return bool(self.timeline)
+        return bool(self.timeline or self.asides)
 
     @property
     def in_force(self) -> Observation | None:
@@ -152,6 +155,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         ends=folder.ends,
         closings=tuple(folder.closed),
         thinned=frozenset(folder.thinned),
+        asides=tuple(folder.asides.values()),
     )
 
 
@@ -206,6 +210,7 @@ class Folder:
         self.steps: dict[RevisionId, Step] = {}
         self.observed: list[Seen] = []
         self.closed: list[Ended] = []
+        self.asides: dict[str, Aside] = {}
         self.thinned: set[RevisionId] = set()
         self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
@@ -229,6 +234,10 @@ class Folder:
                     self.closed.append(Ended(event, place, change))
                     if event.frames is None:
                         self._end(event, body.at)
+                case Beside():
+                    aside = Aside(event, place, change, body.at, body.actor, body.operation)
+                    self.asides[event.commit] = aside
+                    self.thinned.difference_update(v.revision for v in event.versions)
                 case Thinned():
                     self.thinned.update(event.revisions)
                 case Retracted():
@@ -241,8 +250,6 @@ class Folder:
                     self.relations[event.relation.relation_id] = event.relation
                 case Unlinked():
                     self.relations.pop(event.relation_id, None)
-                case _:
-                    pass
 
     def _retract(self, commits: frozenset[str]) -> None:
         """What was recorded so far of these commits; recorded again later, it counts."""

@@ -14,6 +14,8 @@ from pcpfs.model.pages import Revision
 from pcpfs.store.catalogs.rows import (
     AcceptedRow,
     AccessRow,
+    BesideRow,
+    BranchesRow,
     ChangeRow,
     ClosingRow,
     DocumentRow,
@@ -32,7 +34,7 @@ from pcpfs.store.catalogs.rows import (
 from pcpfs.store.catalogs.seen_frames import Bodies, SeenFrames
 from pcpfs.store.folding.fold import ASKED, PageState, authored_spans, equal_heads
 from pcpfs.store.folding.scope_fold import Acceptance, ScopeState
-from pcpfs.store.folding.timeline import Observation
+from pcpfs.store.folding.timeline import Aside, Observation
 
 
 def page_rows(state: PageState, bodies: Bodies) -> PageRows:
@@ -73,7 +75,13 @@ def scope_rows(state: ScopeState) -> ScopeRows:
     access = tuple(AccessRow(who, what, state.namespace) for who, what in permits)
     accepted = tuple(_accepted_row(state.namespace, one) for one in state.accepted)
     links = tuple(LinkRow(target, state.namespace) for target in sorted(state.access.links))
-    return ScopeRows(row, roots, tuple(_change_rows(None, state)), access, accepted, links)
+    branches = tuple(
+        BranchesRow(root, state.namespace, _json(found.to_json()))
+        for root, found in state.branches.items()
+    )
+    return ScopeRows(
+        row, roots, tuple(_change_rows(None, state)), access, accepted, links, branches
+    )
 
 
 def _accepted_row(namespace: str, one: Acceptance) -> AcceptedRow:
@@ -130,7 +138,7 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
 
 def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     now = state.in_force
-    shown = now or state.timeline[-1]
+    shown = now or (state.timeline[-1] if state.timeline else state.asides[-1].event.versions[-1])
     body = bodies.revision(shown.revision)
     if not body.is_source or not body.source_refs:
         raise Corrupt(f"page {state.page} has an observation of what is no source")
@@ -148,7 +156,9 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         error_count=extraction.error_count,
         line_count=extraction.line_count,
     )
-    revisions = {o.revision: bodies.revision(o.revision) for o in state.timeline}
+    observed = {o.revision: bodies.revision(o.revision) for o in state.timeline}
+    beside = {v.revision for aside in state.asides for v in aside.event.versions}
+    revisions = observed | {revision: bodies.revision(revision) for revision in beside}
     current = (shown.revision,) if now else ()
     before = state.earlier
     tail = Tail(before.since.microseconds, before.ordinal) if before else None
@@ -160,9 +170,11 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         frames=frames,
         relations=_relation_rows(state),
         changes=tuple(_change_rows(state.page, state)),
-        documents=_documents(state, revisions, current, frames),
+        documents=_documents(state, observed, current, frames),
         closings=_closing_rows(state),
         tail=tail,
+        besides=tuple(_beside_row(state.page, aside) for aside in state.asides),
+        beside_frames=seen.beside_rows(),
     )
 
 
@@ -220,6 +232,28 @@ def _observed_row(page: PageId, ordinal: int, seen: Observation) -> SpanRow:
         end_author=seen.end_author,
         basis=seen.basis,
         place=seen.place,
+    )
+
+
+def _beside_row(page: PageId, aside: Aside) -> BesideRow:
+    event, was, now = aside.event, aside.event.was, aside.event.now
+    return BesideRow(
+        page,
+        aside.place,
+        event.commit,
+        event.author,
+        event.at.microseconds,
+        was.revision if was else None,
+        was.adapter if was else None,
+        now.revision if now else None,
+        now.adapter if now else None,
+        event.reason,
+        event.to,
+        event.of,
+        aside.change,
+        aside.at.microseconds,
+        str(aside.actor),
+        aside.operation,
     )
 
 

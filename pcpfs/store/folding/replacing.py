@@ -28,6 +28,8 @@ _TABLES = (
     _Table("revision", "page_id", "revision_id"),
     _SPANS,
     _Table("closing", "page_id", "page_id, place"),
+    _Table("beside", "page_id", "page_id, place"),
+    _Table("beside_frame", "page_id", "page_id, place, frame_id"),
     _FRAMES,
     _Table("relation", "from_page", "from_page, relation_id"),
     _Table("change", "page_id", "change_id"),
@@ -73,6 +75,8 @@ def _replace_tail(db: sqlite3.Connection, rows: PageRows, tail: Tail) -> None:
     page = rows.page.page_id
     insert(db, "revision", rows.revisions)
     insert(db, "closing", rows.closings)
+    insert(db, "beside", rows.besides)
+    insert(db, "beside_frame", rows.beside_frames)
     insert(db, "relation", rows.relations)
     insert(db, "change", rows.changes)
     spans = db.execute(

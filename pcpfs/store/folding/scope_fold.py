@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from pcpfs.model.branches import Branches
 from pcpfs.model.changes import Change, ScopeDescribed, ScopeTitled
 from pcpfs.model.ids import ChangeId, RootId
 from pcpfs.model.instants import Instant
@@ -40,6 +41,7 @@ class ScopeState:
     access: Access
     accepted: tuple[Acceptance, ...] = ()
     description: str = ""
+    branches: Mapping[RootId, Branches] = field(default_factory=dict)
 
 
 def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True) -> ScopeState:
@@ -49,6 +51,7 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
     title, description = str(namespace), ""
     roots: dict[RootId, RootAdded] = {}
     walked: dict[RootId, Walked] = {}
+    branches: dict[RootId, Branches] = {}
     accepted: list[tuple[SecretAccepted, Change]] = []
     refused: set[str] = set()
     for _, body in order:
@@ -60,7 +63,9 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
             elif isinstance(event, RootAdded):
                 roots[event.root_id] = event
             elif isinstance(event, Walked):
-                walked[event.root_id] = event
+                walked[event.root_id] = replace(event, branches=None)
+                known = branches.get(event.root_id, Branches())
+                branches[event.root_id] = known.then(event.branches or Branches())
             elif isinstance(event, SecretAccepted):
                 accepted.append((event, body))
             elif isinstance(event, SecretRefused):
@@ -76,4 +81,5 @@ def fold_scope(namespace: Namespace, changes: Changes, *, is_whole: bool = True)
         access(changes) if is_whole else OWNER_ONLY,
         tuple(Acceptance(e, b.at, b.actor, e.salt in refused) for e, b in accepted),
         description,
+        {root: found for root, found in branches.items() if found != Branches()},
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
 
+from pcpfs.model.branches import Beside
 from pcpfs.model.changes import COMMIT, FIRST, Closed, Observed
 from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
@@ -40,6 +41,17 @@ class Ended(NamedTuple):
     event: Closed
     place: int
     change: ChangeId
+
+
+class Aside(NamedTuple):
+    """What a commit beside the line did, as it was said: the timeline knows nothing of it."""
+
+    event: Beside
+    place: int
+    change: ChangeId
+    at: Instant
+    actor: Principal
+    operation: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from tempfile import TemporaryDirectory
 
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
 from pcpfs.model.answers import Problem
-from pcpfs.model.changes import Closed, Linked, Observed, RevisionWritten
+from pcpfs.model.branches import Version
+from pcpfs.model.changes import Event, Linked
 from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
+from pcpfs.model.versions import revisions_of, versions_of
 from pcpfs.ports import Progress
 from pcpfs.store import layout
 from pcpfs.store.catalogs.catalog import Catalog
@@ -205,26 +207,31 @@ class _Checker:
         if change.page != page or change.namespace != namespace:
             yield Problem("misplaced", path, f"{path} belongs to page {change.page}")
         for event in change.events:
-            if page is None or not isinstance(event, RevisionWritten | Observed | Closed):
-                continue
-            where = layout.revision_file(namespace, page, event.revision)
-            if not (self._store.path / where).exists():
-                yield Problem("revision", where, f"{where}, which {path} names, is missing")
-            if isinstance(event, Observed):
-                yield from self._observed(namespace, page, event)
+            if page is not None:
+                yield from self._event(namespace, page, event, path)
         linked = [event for event in change.events if isinstance(event, Linked)]
         for event in linked:
             far = event.relation.to_page
             if self._store.catalog.page(far) is None and not self._store.catalog.is_erased(far):
                 yield Problem("relation", path, f"{path} points to an unknown page")
 
-    def _observed(self, namespace: Namespace, page: PageId, event: Observed) -> Iterator[Problem]:
+    def _event(
+        self, namespace: Namespace, page: PageId, event: Event, path: str
+    ) -> Iterator[Problem]:
+        for revision in revisions_of(event):
+            where = layout.revision_file(namespace, page, revision)
+            if not (self._store.path / where).exists():
+                yield Problem("revision", where, f"{where}, which {path} names, is missing")
+        for version in versions_of(event):
+            yield from self._seen(namespace, page, version)
+
+    def _seen(self, namespace: Namespace, page: PageId, seen: Version) -> Iterator[Problem]:
         try:
-            body = self._store.objects.revision(namespace, page, event.revision)
+            body = self._store.objects.revision(namespace, page, seen.revision)
         except PcpfsError:
             return  # named by the revision's own check
         if body.payload is not None:
-            where = layout.frames_file(namespace, body.payload.ref, event.adapter)
+            where = layout.frames_file(namespace, body.payload.ref, seen.adapter)
             if not (self._store.path / where).exists():
                 yield Problem("frames", where, f"{where} is missing; run pcpfs reindex --extract")
 
