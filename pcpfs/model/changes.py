@@ -50,7 +50,7 @@ class RevisionWritten:
 
 
 FIRST = "first"
-"""The basis of what the first scan of a root saw."""
+"""The basis of what was seen where nobody had looked before, as in the first scan of a root."""
 COMMIT = "commit"
 """The basis of what a commit of the source's history says."""
 

@@ -14,13 +14,14 @@ from pcpfs.model.names import source_ref
 from pcpfs.model.pages import Payload, Revision
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.applied import BATCH_BYTES, BATCH_FILES, Applied
+from pcpfs.sources.dating import LastScan, valid_from_of
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.extraction_worker import Unextracted
 from pcpfs.sources.plan import Close, Novelty, Observe, Plan
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
-from pcpfs.sources.statcache import StatCache, valid_from_of
+from pcpfs.sources.statcache import Entry, StatCache
 from pcpfs.sources.withholding import without_secrets
 from pcpfs.store.scopes.secrets import AllowList
 from pcpfs.store.store import Store
@@ -49,7 +50,8 @@ class _Before:
 class Applier:
     """Applies plans to one root within a transaction of its caller.
 
-    `cache` is what was known of the root's files before the scan that the plan is made from.
+    `cache` is what was known of the root's files before the scan that the plan is made from, and
+    `last_scan` the last one that covered all of them.
     `flushed` is called whenever a part has become durable, before the rest goes on; a part has at
     most `batch_files` files.
     """
@@ -60,6 +62,7 @@ class Applier:
     transaction: Transaction
     root: Root
     cache: StatCache
+    last_scan: LastScan
     flushed: Callable[[], None]
     batch_files: int = BATCH_FILES
     applied: Applied = field(default_factory=Applied)
@@ -151,16 +154,38 @@ class Applier:
     def _since(
         self, page: PageId, revision: RevisionId, file: Candidate, before: _Before | None
     ) -> tuple[Instant, str]:
-        """Since when these bytes are true, and how that is known; never before what was true then.
+        """Since when these bytes are true, and how that is known; never before what was true then,
+        nor before a scan that found nothing here.
 
         Of a page that only commits tell of, a first look is a first scan: it yields to them, unless
-        they would take it for one of theirs.
+        they would take it for one of theirs, or the file has come since.
         """
         now, entry = self.transaction.at, self.cache.get(file.path)
-        if before is None or (
-            before.basis == COMMIT and entry is None and self._is_new(page, revision)
-        ):
-            return valid_from_of(file.stat.mtime_ns, None, now), FIRST
+        modified = Instant.of_nanoseconds(file.stat.mtime_ns)
+        missed = None if before is not None and before.holds else self._missed(file, entry)
+        told = before is not None and before.basis == COMMIT
+        is_first = before is None or (told and entry is None and self._is_new(page, revision))
+        held = None
+        if before is not None:
+            held = before.valid_to if is_first else self._held_until(page, file, before, entry)
+        last = max((at for at in (missed, held) if at is not None), default=None)
+        since = valid_from_of(file.stat.mtime_ns, last, now)
+        if is_first and missed is None and (held is None or since == modified):
+            return since, FIRST
+        if before is not None:
+            since = max(since, before.valid_to or before.valid_from)
+        return since, "mtime" if since == modified else "seen"
+
+    def _missed(self, file: Candidate, entry: Entry | None) -> Instant | None:
+        """When these bytes were last known not to be there, of a file of which no page is open."""
+        if entry is None:
+            return self.last_scan.missed(file.path)
+        return None if entry.digest == file.digest else entry.seen
+
+    def _held_until(
+        self, page: PageId, file: Candidate, before: _Before, entry: Entry | None
+    ) -> Instant:
+        """When what was there before was last known to hold."""
         seen = self.cache.last_seen(file.path)
         if before.basis == COMMIT:  # what was seen here may have been other bytes
             payload = self.store.objects.revision(
@@ -168,11 +193,7 @@ class Applier:
             ).payload
             same = entry is not None and payload is not None and entry.digest == payload.ref
             seen = seen if same else before.valid_from
-        since = valid_from_of(
-            file.stat.mtime_ns, before.valid_to or seen or before.recorded_at, now
-        )
-        basis = "mtime" if since == Instant.of_nanoseconds(file.stat.mtime_ns) else "seen"
-        return max(since, before.valid_to or before.valid_from), basis
+        return before.valid_to or seen or before.recorded_at
 
     def _is_new(self, page: PageId, revision: RevisionId) -> bool:
         """Whether no look ever told of a page, and no commit of this revision."""

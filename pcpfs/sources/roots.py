@@ -18,6 +18,7 @@ from pcpfs.model.ids import CloneId, PageId, RootId, base32
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, escaped, refuse_traversal
 from pcpfs.model.roots import RootAdded, Walked
+from pcpfs.sources.dating import LastScan
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.statcache import StatCache
 from pcpfs.store.catalogs.catalog import decode_list
@@ -198,10 +199,19 @@ class Roots:
             Skipped(p, reason, root.name, detail or None) for p, reason, detail in bound.skipped
         )
 
-    def note_sync(self, root: Root, at: int, skipped: Iterable[Skipped]) -> None:
-        """Remember when a root was looked at, and what was left out."""
+    def note_sync(
+        self, root: Root, at: Instant, skipped: Iterable[Skipped], scanned: Instant | None
+    ) -> None:
+        """Remember when a root was looked at, what was left out, and (None: not now) when a look at
+        all of it began."""
         rows = [(skip.path, skip.reason, skip.detail or "") for skip in skipped]
-        self._store.local.note_sync(root.root_id, at, rows)
+        self._store.local.note_sync(root.root_id, at.microseconds, rows)
+        if scanned is not None:
+            self._store.local.note_scan(root.root_id, scanned.microseconds)
+
+    def last_scan(self, root: Root) -> LastScan:
+        at = self._store.local.scanned_at(root.root_id)
+        return LastScan(None if at is None else Instant(at), self.skipped(root))
 
     def _known(self, real: Path, wanted: Wanted) -> Root | None:
         """The root that is meant, if it is known: by its path, else an unbound one by its name."""

@@ -13,6 +13,7 @@ from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import find_repository, renames
 from pcpfs.model.answers import HistoryReport, RootReport, Skipped
 from pcpfs.model.ids import RootId
+from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
@@ -69,6 +70,8 @@ class Done:
     applied: Applied
     report: RootReport
     cache: StatCache | None = None
+    scanned: Instant | None = None
+    """When a look at all of the root began."""
     warnings: tuple[str, ...] = ()
 
 
@@ -264,14 +267,22 @@ class Sources:
         missed = {skip.path for skip in applied.skipped if not skip.reason.is_taken_in}
         remembered = _without(seen, missed)
         report = self._report(root, seen, todo, applied)
-        return Done(root, applied, report, cache.after(remembered, started))
+        scanned = started if paths is None else None
+        return Done(root, applied, report, cache.after(remembered, started), scanned)
 
     def _applier(self, transaction: Transaction, root: Root, cache: StatCache) -> Applier:
         from pcpfs.sources.apply import Applier  # noqa: PLC0415 (mostly nothing has changed)
 
-        flushed, files = self._indexer.look, self._batch_files
         return Applier(
-            self.store, self.registry, self._pool, transaction, root, cache, flushed, files
+            self.store,
+            self.registry,
+            self._pool,
+            transaction,
+            root,
+            cache,
+            self.roots.last_scan(root),
+            self._indexer.look,
+            self._batch_files,
         )
 
     def _planned(
@@ -323,12 +334,12 @@ class Sources:
 
     def _remember(self, done: Sequence[Done]) -> None:
         """What this machine knows of the files, once the store has it."""
-        now = self.store.clock.now().microseconds
+        now = self.store.clock.now()
         for item in done:
             if item.cache is not None:
                 self.roots.keep_cache(item.root, item.cache)
             if item.report.state == "ok":
-                self.roots.note_sync(item.root, now, item.report.skipped)
+                self.roots.note_sync(item.root, now, item.report.skipped, item.scanned)
 
     def _report(self, root: Root, found: Scan, todo: Plan, applied: Applied) -> RootReport:
         missing = any(skip.path == "" for skip in found.unreadable)

@@ -25,8 +25,6 @@ _CHANGED_QUIET_NS = 100_000_000
 _HEADER = struct.Struct("<qQ")
 _RECORD = struct.Struct("<QQqqqq?32s")
 _NO_DIGEST = bytes(32)
-_EARLIEST = -62_135_596_800_000_000
-_LATEST = 253_402_300_799_999_999
 
 
 class Entry(NamedTuple):
@@ -143,16 +141,3 @@ def _unpack(record: bytes) -> Entry:
         Instant(seen),
         Digest("sha256:" + digest.hex()) if known else None,
     )
-
-
-def valid_from_of(mtime_ns: int, last_seen: Instant | None, now: Instant) -> Instant:
-    """Since when new bytes of a file are true: its mtime where that can be, else now.
-
-    It can be if it lies after `last_seen`, the time at which the bytes before were last known to
-    hold (for a file that had been closed: when it was closed; None for a first observation). A
-    modification time in the future stays as dated; one that no calendar holds does not.
-    """
-    modified = Instant.of_nanoseconds(mtime_ns)
-    if not _EARLIEST <= modified.microseconds <= _LATEST:
-        return now
-    return modified if last_seen is None or modified > last_seen else now

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS erased_file
     (page_id TEXT PRIMARY KEY, inode INT, size INT, mtime_ns INT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS root (root_id TEXT PRIMARY KEY, path TEXT, synced_at INT, skipped TEXT)
     WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scanned (root_id TEXT PRIMARY KEY, at INT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS suppression
     (task TEXT, page_id TEXT, until INT, why TEXT, PRIMARY KEY (task, page_id)) WITHOUT ROWID;
 """
@@ -278,6 +279,15 @@ class LocalState:
         self._db.execute(
             "UPDATE root SET synced_at = ?, skipped = ? WHERE root_id = ?", (at, listed, root)
         )
+
+    def note_scan(self, root: RootId, at: int) -> None:
+        """Remember when the last look at all of a root began."""
+        self._db.execute("INSERT OR REPLACE INTO scanned VALUES (?, ?)", (root, at))
+
+    def scanned_at(self, root: RootId) -> int | None:
+        """When the last look at all of a root began, in microseconds; None for never."""
+        found = self._db.execute("SELECT at FROM scanned WHERE root_id = ?", (root,))
+        return next((at for (at,) in found), None)
 
     def note_erased_files(self, files: Mapping[PageId, FileMark]) -> None:
         """Which files of this machine are those of erased pages."""

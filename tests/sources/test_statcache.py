@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
+from pcpfs.sources.dating import valid_from_of
 from pcpfs.sources.scanned import Candidate, Reason, Scan, Skipped, Stat
-from pcpfs.sources.statcache import Entry, StatCache, valid_from_of
+from pcpfs.sources.statcache import Entry, StatCache
 
 SECOND = 1_000_000
 EARLY, NOW, LATER = Instant(1_000 * SECOND), Instant(2_000 * SECOND), Instant(3_000 * SECOND)
