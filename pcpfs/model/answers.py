@@ -379,46 +379,6 @@ class RelatedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class MappedSymbol:
-    """A definition in a map of a source."""
-
-    frame_id: FrameId
-    kind: str
-    qualified_name: str
-    signature: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class MappedFile:
-    """A file in a map of a source, with those of its definitions that are shown, in their order.
-    `rank` is its share of 1."""
-
-    path: str
-    page_id: PageId
-    revision_id: RevisionId
-    rank: float
-    symbols: tuple[MappedSymbol, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceMap:
-    """An overview of a source, the files that matter most first. `text` is what it says in lines;
-    `token_count` is its cost (a quarter of its bytes, rounded up), never above the budget."""
-
-    root: str
-    scope: str
-    token_budget: int
-    token_count: int
-    files: tuple[MappedFile, ...]
-    left_out: Mapping[str, int]
-    text: str
-    focus: tuple[str, ...] = ()
-    as_of: Instant | None = None
-    recorded_as_of: Instant | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ScopeView:
     """A scope as ListScopes shows it; nothing of its content."""
 

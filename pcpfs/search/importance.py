@@ -8,10 +8,12 @@ its name. Pure, and the same numbers for the same input, whatever the process.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
@@ -86,43 +88,69 @@ class Focus:
 class Importance(NamedTuple):
     """Parallel to the places and definitions given. The ranks of all places add up to 1."""
 
-    places: list[float]
-    definitions: list[float]
+    places: Sequence[float]
+    definitions: Sequence[float]
 
 
-class _Edge(NamedTuple):
-    """A name by which one file refers to another; the shares of its edges add up to 1."""
+class References(NamedTuple):
+    """Which file refers to which, by what names: all that ranks depend on but for a focus, in
+    arrays that can be kept.
 
-    to: int
-    name: str
-    share: float
+    `starts` says how likely a walk begins at each file. The references of file `n` are those from
+    `first[n]` up to `first[n + 1]`: each leads to a definer, and `shares` says how likely the walk
+    follows it; those of one file add up to 1. A definer is a name in a file, `holders` says which,
+    and `defined` says for each definition which definer it belongs to.
+    """
+
+    starts: array[float]
+    first: array[int]
+    definers: array[int]
+    shares: array[float]
+    holders: array[int]
+    defined: array[int]
 
 
-def importance(
-    places: Sequence[Place], definitions: Sequence[Definition], focus: Focus | None = None
-) -> Importance:
-    """Rank files and what they define; with a focus by what it refers to, and who refers to it."""
-    edges, totals = _edges(places, definitions)
-    starts = _shares(
-        [
-            (_LESS if place.is_less else 1.0) * (1 + sqrt(total))
-            for place, total in zip(places, totals, strict=True)
-        ]
+def references(places: Sequence[Place], definitions: Sequence[Definition]) -> References:
+    """What refers to what, by the names that files mention."""
+    numbers: dict[tuple[int, str], int] = {}
+    defined = [numbers.setdefault((d.place, d.name), len(numbers)) for d in definitions]
+    meant = _meant(places, definitions)
+    first, definers, shares, starts = [0], array("i"), array("d"), []
+    for number, place in enumerate(places):
+        found = list(_mentioned(number, place, places, meant))
+        total = sum(weight for _, _, weight in found)
+        definers.extend(numbers[to, name] for to, name, _ in found)
+        shares.extend(weight / total for _, _, weight in found)
+        first.append(len(definers))
+        starts.append((_LESS if place.is_less else 1.0) * (1 + sqrt(total)))
+    holders = [place for place, _ in numbers]
+    return References(
+        array("d", _shares(starts)),
+        array("i", first),
+        definers,
+        shares,
+        array("i", holders),
+        array("i", defined),
     )
-    steps = [_steps(out) for out in edges]
+
+
+def importance(found: References, focus: Focus | None = None) -> Importance:
+    """Rank files and what they define; with a focus by what it refers to, and who refers to it."""
+    starts: Sequence[float] = found.starts
+    steps = _steps(found)
     if focus is not None and focus.places:
-        wanted = _shares([focus.places.get(number, 0.0) for number in range(len(places))])
+        wanted = _shares([focus.places.get(number, 0.0) for number in range(len(starts))])
         starts = [
             _AWAY_FROM_FOCUS * usual + (1 - _AWAY_FROM_FOCUS) * special
             for usual, special in zip(starts, wanted, strict=True)
         ]
         ranks = _walk(starts, _both_ways(steps), _FOLLOWED_FROM_FOCUS)
-        return Importance(ranks, _of_definitions(ranks, edges, definitions))
+        return Importance(ranks, _of_definitions(ranks, found))
     ranks = _walk(starts, steps, _FOLLOWED)
-    return Importance(_sought(ranks, steps, starts), _of_definitions(ranks, edges, definitions))
+    return Importance(_sought(ranks, steps, starts), _of_definitions(ranks, found))
 
 
-class _Definers(NamedTuple):
+class _Meant(NamedTuple):
     """The files that may be meant by a name, how much one mention of it says about each, and all
     that define it: those mean themselves."""
 
@@ -132,21 +160,7 @@ class _Definers(NamedTuple):
     all: set[int]
 
 
-def _edges(
-    places: Sequence[Place], definitions: Sequence[Definition]
-) -> tuple[list[list[_Edge]], list[float]]:
-    """For each file the names by which it refers to others, and what these weigh together."""
-    definers = _definers(places, definitions)
-    edges, totals = [], []
-    for number, place in enumerate(places):
-        found = list(_mentioned(number, place, places, definers))
-        total = sum(weight for _, _, weight in found)
-        totals.append(total)
-        edges.append([_Edge(to, name, weight / total) for to, name, weight in found])
-    return edges, totals
-
-
-def _definers(places: Sequence[Place], definitions: Sequence[Definition]) -> dict[str, _Definers]:
+def _meant(places: Sequence[Place], definitions: Sequence[Definition]) -> dict[str, _Meant]:
     """By mention: a bare name means something at the top of a file; a member may also be that, of
     a module."""
     top: dict[str, set[int]] = defaultdict(set)
@@ -162,7 +176,7 @@ def _definers(places: Sequence[Place], definitions: Sequence[Definition]) -> dic
             meant = sorted(n for n in numbers if not places[n].is_less) or sorted(numbers)
             if len(meant) <= _MOST_DEFINERS:
                 weight = _says(name, word) / len(meant)
-                found[mark + name] = _Definers(name, meant, weight, all_[name])
+                found[mark + name] = _Meant(name, meant, weight, all_[name])
     return found
 
 
@@ -172,11 +186,11 @@ def _says(name: str, word: float) -> float:
 
 
 def _mentioned(
-    number: int, here: Place, places: Sequence[Place], definers: Mapping[str, _Definers]
+    number: int, here: Place, places: Sequence[Place], meant: Mapping[str, _Meant]
 ) -> Iterator[tuple[int, str, float]]:
     near: dict[int, float] = {}
     for mention, count in here.mentions.items():
-        found = definers.get(mention)
+        found = meant.get(mention)
         if found is None or number in found.all:
             continue
         weight = found.weight * sqrt(count)
@@ -204,11 +218,14 @@ _Steps = list[tuple[int, float]]
 """Where a walker may go from one file, and how likely; the shares add up to 1."""
 
 
-def _steps(edges: Sequence[_Edge]) -> _Steps:
-    shares: dict[int, float] = defaultdict(float)
-    for to, _, share in edges:
-        shares[to] += share
-    return list(shares.items())
+def _steps(found: References) -> list[_Steps]:
+    steps = []
+    for start, end in pairwise(found.first):
+        shares: dict[int, float] = defaultdict(float)
+        for place in range(start, end):
+            shares[found.holders[found.definers[place]]] += found.shares[place]
+        steps.append(list(shares.items()))
+    return steps
 
 
 def _both_ways(steps: Sequence[_Steps]) -> list[_Steps]:
@@ -226,12 +243,12 @@ def _both_ways(steps: Sequence[_Steps]) -> list[_Steps]:
     ]
 
 
-def _shares(weights: list[float]) -> list[float]:
+def _shares(weights: Sequence[float]) -> list[float]:
     total = sum(weights)
-    return [weight / total for weight in weights] if total else weights
+    return [weight / total for weight in weights] if total else list(weights)
 
 
-def _walk(starts: list[float], steps: Sequence[_Steps], followed: float) -> list[float]:
+def _walk(starts: Sequence[float], steps: Sequence[_Steps], followed: float) -> Sequence[float]:
     ranks = starts
     for _ in range(_ROUNDS):
         arrived = [followed * share for share in _arrivals(ranks, steps)]
@@ -261,13 +278,11 @@ def _arrivals(ranks: Sequence[float], steps: Sequence[_Steps]) -> list[float]:
     return arrived
 
 
-def _of_definitions(
-    ranks: Sequence[float], edges: Sequence[Sequence[_Edge]], definitions: Sequence[Definition]
-) -> list[float]:
+def _of_definitions(ranks: Sequence[float], found: References) -> list[float]:
     """The visits that came for each name, shared by what has that name in one file."""
-    visits: dict[tuple[int, str], float] = defaultdict(float)
-    for rank, out in zip(ranks, edges, strict=True):
-        for to, name, share in out:
-            visits[to, name] += rank * share
-    alike = Counter((place, name) for place, name, _ in definitions)
-    return [visits.get((place, name), 0.0) / alike[place, name] for place, name, _ in definitions]
+    visits = [0.0] * len(found.holders)
+    for rank, (start, end) in zip(ranks, pairwise(found.first), strict=True):
+        for place in range(start, end):
+            visits[found.definers[place]] += rank * found.shares[place]
+    alike = Counter(found.defined)
+    return [visits[definer] / alike[definer] for definer in found.defined]

@@ -12,7 +12,8 @@ from pcpfs.git import CommitId
 from pcpfs.git.walk import Moment
 from pcpfs.model.answers import Pins
 from pcpfs.sources.past_plan import clamped
-from tests.history.project import Project, at, facts, function
+from pcpfs.store.searches.source_map import source_map
+from tests.history.project import NOW, Fact, Project, at, facts, function
 from tests.store.workplace import Workplace
 
 SECRET = "AWS_KEY = 'AKIA" + "QYLPMN5HFIQR7XYA'\n"
@@ -40,6 +41,11 @@ COMMITS = st.lists(st.tuples(EDITS, st.integers(-50, 50)), min_size=1, max_size=
 MOST = 600
 
 
+def seen(place: Workplace, pins: Pins = NOW) -> tuple[set[Fact], str]:
+    """All frames that hold, and the map."""
+    return facts(place, pins), source_map(place.session, "app", pins=pins).text
+
+
 @settings(
     max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -58,18 +64,18 @@ def test_each_commit_is_as_its_checkout(
         project.begin()
         project.commit({}, 0)
         project.add(None, max_size=MOST)
-        checkouts = [(0, facts(now))]
+        checkouts = [(0, seen(now))]
         for edits, when in commits:
             project.commit(edits, when)
             project.sync()
-            checkouts.append((when, facts(now)))
+            checkouts.append((when, seen(now)))
         project.add(place=past, max_size=MOST)
         latest = 0
-        for number, (when, frames) in enumerate(checkouts):
+        for number, (when, checkout) in enumerate(checkouts):
             latest = max(latest, when)
             if number + 1 == len(checkouts) or checkouts[number + 1][0] > latest:
-                assert facts(past, Pins(as_of=at(latest))) == frames
-        assert facts(past) == checkouts[-1][1]
+                assert seen(past, Pins(as_of=at(latest))) == checkout
+        assert seen(past) == checkouts[-1][1]
     finally:
         for store in stores:
             store.close()

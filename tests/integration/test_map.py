@@ -7,14 +7,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pcpfs.errors import NotFound, UsageError
-from pcpfs.model.answers import Pins, SourceMap, plain
+from pcpfs.model.answers import Pins, plain
 from pcpfs.model.instants import Instant
+from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
+from pcpfs.model.source_maps import SourceMap
+from pcpfs.store.catalogs.rows import GroundRow
+from pcpfs.store.layout import payload_file
 from pcpfs.store.searches.source_map import MOST_TOKENS, source_map
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.upkeeping.fsck import fsck
 from tests.integration.source_tree import SourceTree
+from tests.store.workplace import draft
 
 CORE = '''\
 class Harbour:
@@ -116,10 +121,45 @@ class TestTheMap:
         assert len(after - before) == 1
         assert len(after) == len(before)
 
+    def test_ranks_are_kept_until_the_source_changes(self, mapped: SourceTree) -> None:
+        store, count = mapped.place.store, "SELECT count(*) FROM ground"
+        first = drawn(mapped, 60)
+        assert store.catalog.query(count) == [(1,)]
+        assert drawn(mapped, 60) == first
+        focused = drawn(mapped, 60, focus=["yacht.py"])
+        mapped.place.session.write("project:a", draft("# Another page"))
+        assert store.catalog.query(count) == [(1,)]
+        mapped.edit("yacht.py", "enter_yacht", "leave_yacht")
+        mapped.sync()
+        assert store.catalog.query(count) == [(0,)]
+        changed = drawn(mapped, 60, focus=["yacht.py"])
+        assert changed.text == focused.text.replace("enter_yacht", "leave_yacht")
+        store.reindex()
+        assert drawn(mapped, 60, focus=["yacht.py"]) == changed
+
+    def test_nothing_is_kept_of_a_state_that_is_over(self, mapped: SourceTree) -> None:
+        catalog = mapped.place.store.catalog
+        row = GroundRow("root", "project:a", "1", b"")
+        catalog.keep_ground(row, (), catalog.generation - 1)
+        assert catalog.query("SELECT * FROM ground") == []
+
+    def test_what_cannot_be_read_is_read_again_next_time(self, mapped: SourceTree) -> None:
+        whole = drawn(mapped)
+        ferry = mapped.place.session.manifest("ferry.py")
+        assert ferry.payload is not None
+        file = mapped.place.path / payload_file(Namespace("project:a"), ferry.payload.ref)
+        raw = file.read_bytes()
+        mapped.place.store.reindex()
+        file.unlink()
+        assert drawn(mapped) != whole
+        file.write_bytes(raw)
+        assert drawn(mapped) == whole
+
     def test_it_waits_for_nobody_who_writes(self, mapped: SourceTree) -> None:
         with Store.open(mapped.place.path) as other, other.catalog.writing():
             made = drawn(mapped)
-            assert mapped.place.store.catalog.query("SELECT * FROM mention") == []
+            for table in ("mention", "ground"):
+                assert mapped.place.store.catalog.query(f"SELECT * FROM {table}") == []
         assert drawn(mapped) == made
         assert len(mapped.place.store.catalog.query("SELECT * FROM mention")) == 4
 
@@ -132,6 +172,13 @@ class TestTheMap:
             mapped.place.store.catalog.query("SELECT * FROM mention WHERE page_id = ?", (page,))
             == []
         )
+
+    def test_names_of_one_statement_share_its_line(self, app: SourceTree) -> None:
+        app.write("a.py", "EBB, FLOW, SLACK = 0, 1, 2\n\n\nclass Tide:\n    pass\n")
+        app.add()
+        made = drawn(app)
+        assert made.text == "a.py\n    1 EBB, FLOW, SLACK = 0, 1, 2\n    4 class Tide\n"
+        assert names(made) == {"EBB", "FLOW", "SLACK", "Tide"}
 
     def test_names_that_drive_a_terminal_are_escaped(self, app: SourceTree) -> None:
         app.write("a\x1b[31m\n.py", "def find(a='\x1b[2J'): pass\n")
@@ -204,6 +251,17 @@ class TestRules:
             assert "remembered" not in names(made)
             assert "    1 class Harbour" in made.text
         assert then.as_of == before
+
+    def test_a_time_before_all_says_what_is_the_first_one(self, mapped: SourceTree) -> None:
+        long_ago = Pins(as_of=Instant(0))
+        made = drawn(mapped, pins=long_ago)
+        held = [span for (span,) in mapped.place.store.catalog.query("SELECT valid_from FROM span")]
+        assert made.text == ""
+        assert made.earliest == Instant(min(held))
+        assert drawn(mapped, pins=Pins(as_of=made.earliest)).earliest is None
+        for source in (None, "app"):
+            with pytest.raises(NotFound, match=r"knew no source 'app' .* taken in at 20"):
+                source_map(mapped.place.session, source, pins=Pins(recorded_as_of=Instant(0)))
 
     def test_a_source_that_may_not_be_read_is_like_none(self, mapped: SourceTree) -> None:
         ben = Session(mapped.place.store, Principal("user:ben"))

@@ -6,15 +6,16 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pcpfs.search.importance import Definition, Focus, Place, importance
+from pcpfs.search.importance import Definition, Focus, Place, importance, references
 from pcpfs.search.mentions import mentions
-from pcpfs.search.outline import Entry, Outline, Sheet, outline
+from pcpfs.search.outline import NONE, Layout, by_worth, outline
 
 
 class TestMentions:
@@ -69,9 +70,9 @@ def ranked(
         for number, names in defined.items()
         for name in names
     ]
-    found = importance(places, definitions, focus)
+    found = importance(references(places, definitions), focus)
     names = [definition.name for definition in definitions]
-    return found.places, dict(zip(names, found.definitions, strict=True))
+    return list(found.places), dict(zip(names, found.definitions, strict=True))
 
 
 class TestImportance:
@@ -161,9 +162,9 @@ class TestImportance:
         assert files[3] > files[0]
 
     def test_nothing_at_all_is_ranked_too(self) -> None:
-        assert importance([], []) == ([], [])
-        assert importance([place("a.py")], []).places == [1.0]
-        assert importance([place("a.py")], [], Focus({0: 2.0})).places == [1.0]
+        assert ranked([], {}) == ([], {})
+        assert ranked([place("a.py")], {}) == ([1.0], {})
+        assert ranked([place("a.py")], {}, Focus({0: 2.0})) == ([1.0], {})
 
     @settings(max_examples=25)
     @given(st.data())
@@ -179,76 +180,75 @@ class TestImportance:
         assert all(rank >= 0 for rank in [*files, *shares.values()])
 
 
-_LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12)
-
-
 @st.composite
-def sheets(draw: st.DrawFn) -> list[Sheet]:
-    """Files with entries, some within earlier ones."""
-    worth = st.floats(0, 1) | st.just(0.5)
-    found = []
-    for _ in range(draw(st.integers(0, 4))):
-        entries: list[Entry] = []
-        for number in range(draw(st.integers(0, 6))):
-            around = draw(st.none() | st.integers(0, number - 1)) if number else None
-            entries.append(Entry(draw(_LINES), draw(worth), around))
-        found.append(Sheet(draw(_LINES), draw(worth), entries))
-    return found
+def layouts(draw: st.DrawFn) -> tuple[Layout, list[int]]:
+    """Files with entries, some within earlier ones, and an order of all."""
+    size = st.integers(0, 20)
+    made = Layout(array("i"), array("i"), array("i"), array("i"))
+    for file in range(draw(st.integers(0, 4))):
+        made.heads.append(1 + draw(size))
+        first = len(made.files)
+        for number in range(first, first + draw(st.integers(0, 6))):
+            inside = st.integers(first, number - 1) if number > first else st.nothing()
+            made.files.append(file)
+            made.sizes.append(draw(size))
+            made.around.append(draw(st.just(NONE) | inside))
+    return made, draw(st.permutations(range(len(made.heads) + len(made.files))))
 
 
-def size_of(made: list[Sheet], shown: Mapping[int, tuple[int, ...]]) -> int:
-    lines = [
-        line for n in shown for line in (made[n].line, *(made[n].entries[e].line for e in shown[n]))
-    ]
-    return sum(len(line.encode()) + 1 for line in lines)
+def size_of(made: Layout, shown: Mapping[int, Iterable[int]]) -> int:
+    return sum(made.heads[f] + sum(made.sizes[e] for e in inside) for f, inside in shown.items())
 
 
-def with_one_more(made: list[Sheet], done: Outline) -> list[dict[int, tuple[int, ...]]]:
+def with_one_more(made: Layout, done: Mapping[int, tuple[int, ...]]) -> list[dict[int, set[int]]]:
     """All outlines that show one more file, or one more entry with what is around it."""
-    more = []
-    for number, sheet in enumerate(made):
-        if number not in done.shown:
-            more.append({**done.shown, number: ()})
-        for entry in range(len(sheet.entries)):
-            wanted, at = set(done.shown.get(number, ())), entry
-            if entry in wanted:
-                continue
-            while at is not None:
-                wanted.add(at)
-                at = sheet.entries[at].around  # type: ignore[assignment]
-            more.append({**done.shown, number: tuple(sorted(wanted))})
+    shown = {file: set(inside) for file, inside in done.items()}
+    more = [{**shown, file: set()} for file in range(len(made.heads)) if file not in shown]
+    for entry, file in enumerate(made.files):
+        wanted, at = set(shown.get(file, ())), entry
+        if entry in wanted:
+            continue
+        while at != NONE:
+            wanted.add(at)
+            at = made.around[at]
+        more.append({**shown, file: wanted})
     return more
 
 
 class TestOutline:
     """Exact, and as full as it gets."""
 
-    @given(sheets(), st.integers(1, 60))
+    @given(layouts(), st.integers(1, 60))
     def test_any_budget_holds_and_nothing_more_would_fit(
-        self, made: list[Sheet], budget: int
+        self, given_: tuple[Layout, list[int]], budget: int
     ) -> None:
-        done = outline(made, budget)
-        size = len(done.text.encode())
-        assert size == size_of(made, done.shown)
-        assert done.token_count == -(-size // 4) <= budget
+        made, order = given_
+        done = outline(made, order, budget)
+        assert size_of(made, done) <= 4 * budget
         for more in with_one_more(made, done):
             assert size_of(made, more) > 4 * budget
-        assert outline(made, budget) == done
 
-    @given(sheets(), st.integers(1, 60))
-    def test_what_is_around_an_entry_is_shown_with_it(self, made: list[Sheet], budget: int) -> None:
-        for number, entries in outline(made, budget).shown.items():
-            around = {made[number].entries[entry].around for entry in entries}
-            assert around - {None} <= set(entries)
+    @given(layouts(), st.integers(1, 60))
+    def test_what_is_around_an_entry_is_shown_with_it(
+        self, given_: tuple[Layout, list[int]], budget: int
+    ) -> None:
+        made, order = given_
+        for file, inside in outline(made, order, budget).items():
+            assert {made.files[entry] for entry in inside} <= {file}
+            assert {made.around[entry] for entry in inside} - {NONE} <= set(inside)
 
-    def test_the_worthiest_come_first_and_stand_in_their_order(self) -> None:
-        made = [
-            Sheet("a.py", 0, [Entry("one", 0.1), Entry("two", 0.9), Entry("three", 0.5)]),
-            Sheet("b.py", 0, [Entry("four", 0.7)]),
-        ]
-        assert outline(made, 5).text == "a.py\ntwo\nb.py\nfour\n"
-        assert outline(made, 100).text == "a.py\none\ntwo\nthree\nb.py\nfour\n"
-        assert outline([], 5) == Outline({}, "", 0)
+    def test_the_worthiest_come_first(self) -> None:
+        made = Layout(
+            array("i", [5, 5]),
+            array("i", [0, 0, 0, 1]),
+            array("i", [4] * 4),
+            array("i", [NONE] * 4),
+        )
+        order = by_worth([0, 0], [0.1, 0.9, 0.5, 0.7])
+        assert list(order) == [3, 5, 4, 2, 0, 1]
+        assert outline(made, order, 5) == {0: (1,), 1: (3,)}
+        assert outline(made, order, 100) == {0: (0, 1, 2), 1: (3,)}
+        assert outline(Layout(*[array("i")] * 4), (), 5) == {}
 
 
 def test_every_process_ranks_alike() -> None:
@@ -259,7 +259,8 @@ def test_every_process_ranks_alike() -> None:
         "places = [Place(f'd{n % 3}/{n}.py', 'python', n % 4 == 0, "
         "{names[(n * 7 + k) % 40]: k + 1 for k in range(9)}) for n in range(20)]\n"
         "made = [Definition(n % 20, name, n % 5 == 0) for n, name in enumerate(names)]\n"
-        "print(importance(places, made), importance(places, made, Focus({3: 1.0})))\n"
+        "found = references(places, made)\n"
+        "print(found, importance(found), importance(found, Focus({3: 1.0})))\n"
     )
     seeds = random.Random(1).sample(range(1000), 2)
     answers = {

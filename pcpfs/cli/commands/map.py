@@ -54,3 +54,5 @@ def command(
 
     drawn = source_map(call.session, source, focus=focus, budget=budget, pins=pins)
     call.answer(drawn, drawn.text.splitlines())
+    if drawn.earliest is not None:
+        call.note(f"nothing of {drawn.root} is known of that time; it begins at {drawn.earliest}")

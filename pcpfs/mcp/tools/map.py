@@ -23,6 +23,8 @@ def run(room: Room, given: Given) -> str:
     )
     left = drawn.left_out
     members = {"source": drawn.root, "scope": drawn.scope, "kind": "map", "cite": drawn.root}
+    if drawn.earliest is not None:
+        return f"Nothing of {drawn.root} is known{at(given.pins)}; it begins at {drawn.earliest}."
     head = (
         f"{len(drawn.files)} files as of the last sync{at(given.pins)}; "
         f"{left['files']} files and {left['symbols']} definitions found no room"

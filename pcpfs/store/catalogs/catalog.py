@@ -30,6 +30,7 @@ from pcpfs.store.catalogs.rows import (
     EventRow,
     FollowRow,
     FrameRow,
+    GroundRow,
     LatestEventRow,
     LinkRow,
     MentionRow,
@@ -47,7 +48,7 @@ from pcpfs.store.catalogs.rows import (
 )
 from pcpfs.store.folding.replacing import insert, remove_page, replace_pages
 
-CATALOG_VERSION = "21"
+CATALOG_VERSION = "22"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -85,8 +86,9 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("follow", FollowRow, "followed, revision_id"),
     ("latest_event", LatestEventRow, "scope, revision_id"),
     ("mention", MentionRow, "page_id"),
+    ("ground", GroundRow, "root_id"),
 )
-NOT_OF_FILES = ("pending", "damage", "mention")
+NOT_OF_FILES = ("pending", "damage", "mention", "ground")
 """Tables of which the rows depend on the way that a catalog has come, not on the files alone."""
 
 _INDEXES = (
@@ -273,16 +275,21 @@ class Catalog:
         """Everything that came back of erased pages, by path."""
         return [ResidueRow(*row) for row in self.query("SELECT * FROM residue ORDER BY 1, 2")]
 
-    def keep_mentions(self, rows: Iterable[MentionRow]) -> None:
-        """Keep what these pages mention; not of one that was erased or removed meanwhile. Busy, at
-        once, if somebody else writes."""
+    def keep_ground(
+        self, ground: GroundRow | None, mentions: Iterable[MentionRow], generation: int
+    ) -> None:
+        """Keep what maps of a source are made of, as it was in this generation: the ground if it
+        still is, mentions of pages that were not erased or removed meanwhile. Busy, at once, if
+        somebody else writes."""
         marks = ", ".join("?" * len(MentionRow._fields))
         with _translated("the catalog"), impatient(self.db), transaction(self.db):
             self.db.executemany(
                 f"INSERT OR REPLACE INTO mention SELECT {marks} "
                 "WHERE EXISTS (SELECT 1 FROM page WHERE page_id = ?)",
-                [(*row, row.page_id) for row in rows],
+                [(*row, row.page_id) for row in mentions],
             )
+            if ground is not None and self.generation == generation:
+                insert(self.db, "ground", [ground])
 
     def remove_page(self, page_id: str) -> None:
         """Forget a page whose files are gone."""
@@ -301,7 +308,7 @@ class Catalog:
 
     def remove_scope(self, namespace: Namespace) -> None:
         """Forget a scope's own changes (its pages are rows of their own)."""
-        for table in ("scope", "root", "access", "link", "accepted", "branches"):
+        for table in ("scope", "root", "access", "link", "accepted", "branches", "ground"):
             self.db.execute(f"DELETE FROM {table} WHERE scope = ?", (namespace,))
         self.db.execute("DELETE FROM damage WHERE scope = ? AND page_id = path", (namespace,))
         self.db.execute("DELETE FROM change WHERE page_id IS NULL AND scope = ?", (namespace,))

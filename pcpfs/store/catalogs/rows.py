@@ -283,6 +283,16 @@ class MentionRow(NamedTuple):
     names: str
 
 
+class GroundRow(NamedTuple):
+    """What maps of a source are drawn of (`searches.map_ground`): kept by the first map of it, and
+    dropped with any change of its pages. `version` is that of what made it."""
+
+    root_id: str
+    scope: str
+    version: str
+    arrays: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Tail:
     """From which instant and span on the rows of a page are new."""

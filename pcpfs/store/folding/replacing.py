@@ -46,6 +46,8 @@ def replace_pages(db: sqlite3.Connection, pages: Sequence[PageRows]) -> None:
     whole = [rows for rows in pages if rows.tail is None]
     known = [page for (page,) in _in(db, "SELECT page_id FROM page WHERE page_id", _ids(whole))]
     insert(db, "page", [rows.page for rows in pages])
+    roots = {(rows.page.root_id,) for rows in pages if rows.page.root_id is not None}
+    db.executemany("DELETE FROM ground WHERE root_id = ?", roots)
     for table in _TABLES:
         wanted = [row for rows in whole for row in getattr(rows, f"{table.name}s")]
         _exchange(db, table, _of_pages(db, table, known), wanted)
@@ -58,6 +60,8 @@ def remove_page(db: sqlite3.Connection, page_id: str) -> None:
     """Forget a page whose files are gone."""
     for table in _TABLES:
         _exchange(db, table, _of_pages(db, table, [page_id]), ())
+    of_page = "(SELECT root_id FROM page WHERE page_id = ?)"
+    db.execute(f"DELETE FROM ground WHERE root_id = {of_page}", (page_id,))
     for name in ("damage", "page", "erased", "mention"):
         db.execute(f"DELETE FROM {name} WHERE page_id = ?", (page_id,))
 

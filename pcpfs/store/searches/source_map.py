@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from math import sqrt
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
-from pcpfs.errors import Busy, Corrupt, NotFound, ReadOnly, StorageFull, UsageError
-from pcpfs.model.answers import MappedFile, MappedSymbol, Pins, SourceMap
-from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
-from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.errors import Busy, NotFound, ReadOnly, StorageFull, UsageError
+from pcpfs.model.answers import Pins
+from pcpfs.model.ids import FrameId, PageId, RevisionId
+from pcpfs.model.instants import Instant
 from pcpfs.model.marks import ranks_lower
-from pcpfs.model.names import Namespace, escaped
+from pcpfs.model.names import escaped
 from pcpfs.model.requests import DEFAULT_TOKENS, MOST_RESULTS, SYMBOL, Filters
-from pcpfs.model.shown import safe
-from pcpfs.model.texts import decoded
-from pcpfs.search.importance import Definition, Focus, Importance, Place, importance
-from pcpfs.search.mentions import VERSION, family, is_code, mentions
-from pcpfs.search.outline import Entry, Outline, Sheet, outline
-from pcpfs.store.catalogs.pinned import holds
-from pcpfs.store.catalogs.rows import MentionRow, RootRow
-from pcpfs.store.objects import Objects
+from pcpfs.model.source_maps import MappedFile, MappedSymbol, SourceMap
+from pcpfs.search.importance import Focus
+from pcpfs.search.outline import BYTES_PER_TOKEN, outline
+from pcpfs.store.catalogs.rows import RootRow
 from pcpfs.store.reading import Reader
+from pcpfs.store.searches.map_ground import Ground, SourceFile, Survey, Symbol, head, lines
 from pcpfs.store.searches.search_request import NOW
 from pcpfs.store.session import Session
 
 MOST_TOKENS = 262_144
-_LONGEST_LINE = 160
 _FOUND_BY_WORDS = 20
-_UNMENTIONED = 0.02
-"""What a definition that nobody mentions gets of the rank of its file."""
 _TESTS = 0.2
 """What tests and generated code weigh where names and words are asked for."""
-_WITHOUT_SYMBOLS = 0.05
-"""What the bare name of a file is worth, against the best that it may define."""
 
 
 def source_map(
@@ -57,60 +46,40 @@ def source_map(
     if not 1 <= budget <= MOST_TOKENS:
         raise UsageError(f"a budget is between 1 and {MOST_TOKENS} tokens, not {budget}")
     reader = session.reader(pins)
-    root = _root(reader, source)
+    root = _root(session, reader, source, pins)
+    wanted = _wanted(session, reader, root, focus, pins)
     with reader.catalog.snapshot():
-        files = _files(reader, root, pins)
-        symbols = _symbols(reader, root, files, pins, session.store.objects)
-        kept = _kept(reader, root)
-    found = _mentioned(files, kept, session.store.objects)
-    if pins == NOW:
-        _keep(session, found.values())
-    ground = _Ground(root, files, symbols, found)
-    files_shown, made = ground.drawn(_focus(session, ground, focus, pins), budget)
+        survey = Survey.of(reader.catalog, session.store.objects, root, pins)
+        ground, keep = _ground(session, survey)
+        drawn = _drawn(survey, ground, wanted, budget)
+    keep()
     return SourceMap(
         root=root.name,
         scope=root.scope,
         token_budget=budget,
-        token_count=made.token_count,
-        files=files_shown,
+        token_count=-(-len(drawn.text.encode()) // BYTES_PER_TOKEN),
+        files=drawn.files,
         left_out={
-            "files": len(files) - len(files_shown),
-            "symbols": len(symbols) - sum(len(file.symbols) for file in files_shown),
+            "files": len(survey.files) - len(drawn.files),
+            "symbols": len(ground.layout.files) - sum(len(file.symbols) for file in drawn.files),
         },
-        text=made.text,
+        text=drawn.text,
         focus=tuple(focus),
         as_of=pins.as_of,
         recorded_as_of=pins.recorded_as_of,
+        earliest=drawn.earliest,
     )
 
 
-class _File(NamedTuple):
-    page_id: str
-    path: str
-    language: str | None
-    revision_id: str
-    digest: str | None
-    adapter: str | None
-    scope: str
-
-
-class _Symbol(NamedTuple):
-    """`file` is the number of its file; symbols are in the order of files and bytes."""
-
-    file: int
-    frame_id: str
-    kind: str
-    name: str
-    qualified_name: str
-    signature: str
-    line: int
-    start: int
-    end: int
-
-
-def _root(reader: Reader, source: str | None) -> RootRow:
-    roots = reader.catalog.roots()
-    found = [row for row in roots if source in (None, row.name, row.root_id)]
+def _root(session: Session, reader: Reader, source: str | None, pins: Pins) -> RootRow:
+    found = _called(reader, source)
+    if not found and pins.recorded_as_of is not None:
+        now = session.reader(NOW)
+        if later := _called(now, source):
+            raise NotFound(
+                f"the store knew no source {source or later[0].name!r} at {pins.recorded_as_of}; "
+                f"it was taken in at {_recorded(now, later[0])}"
+            )
     if not found and source is None:
         raise NotFound("no source was taken in yet; see pcpfs add")
     if not found:
@@ -126,282 +95,167 @@ def _root(reader: Reader, source: str | None) -> RootRow:
     return found[0]
 
 
-def _files(reader: Reader, root: RootRow, pins: Pins) -> list[_File]:
-    """The files that hold under the pins, by path."""
-    condition, parameters = holds(pins, "span")
-    rows = reader.catalog.query(
-        "SELECT page.page_id, path, language, span.revision_id, revision.digest, span.adapter, "
-        "page.scope FROM page JOIN span USING (page_id) "
-        "JOIN revision ON revision.revision_id = span.revision_id "
-        f"WHERE root_id = ? AND lifecycle = 'active' AND {condition} ORDER BY path, page.page_id",
-        (root.root_id, *parameters),
+def _called(reader: Reader, source: str | None) -> list[RootRow]:
+    return [row for row in reader.catalog.roots() if source in (None, row.name, row.root_id)]
+
+
+def _recorded(reader: Reader, root: RootRow) -> Instant:
+    """When the store first said something about a source."""
+    ((at,),) = reader.catalog.query(
+        "SELECT min(at) FROM change LEFT JOIN page USING (page_id) WHERE root_id = ?",
+        (root.root_id,),
     )
-    return list({row[0]: _File(*row) for row in rows}.values())
+    return Instant(at)
 
 
-def _symbols(
-    reader: Reader, root: RootRow, files: Sequence[_File], pins: Pins, objects: Objects
-) -> list[_Symbol]:
-    condition, parameters = holds(pins, "frame")
-    rows = reader.catalog.query(
-        "SELECT frame.page_id, frame.revision_id, frame_id, kind, name, qualified_name, signature, "
-        "line_a, byte_a, byte_b FROM page JOIN frame USING (page_id) "
-        f"WHERE root_id = ? AND kind <> ? AND {condition}",
-        (root.root_id, FILE_KIND, *parameters),
+def _ground(session: Session, survey: Survey) -> tuple[Ground, Callable[[], None]]:
+    """What to draw of, and how to keep it for the next map: nothing is lost where that fails."""
+    kept = survey.kept() if survey.pins == NOW else None
+    if kept is not None:
+        return kept, lambda: None
+    ground, row, mentions = survey.made()
+    generation = survey.catalog.generation
+
+    def keep() -> None:
+        if survey.pins == NOW and (row or mentions):
+            with suppress(Busy, ReadOnly, StorageFull):
+                session.store.catalog.keep_ground(row, mentions, generation)
+
+    return ground, keep
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    files: tuple[MappedFile, ...]
+    text: str
+    earliest: Instant | None
+
+
+def _drawn(survey: Survey, ground: Ground, wanted: _Wanted | None, budget: int) -> _Drawn:
+    ranks: Sequence[float] = ground.ranks
+    order: Sequence[int] = ground.order
+    if wanted is not None:
+        ranks, order = ground.drawn(_focus(survey, ground, wanted))
+    shown = outline(ground.layout, order, budget)
+    symbols = survey.symbols(survey.files[number] for number in shown)
+    text: list[str] = []
+    files = []
+    for number in sorted(shown, key=lambda n: (-ranks[n], n)):
+        file, first = survey.files[number], ground.layout.first(number)
+        inside = symbols.get(file.page_id, [])
+        told = [line for line, _ in lines(inside)]
+        chosen = [entry - first for entry in shown[number]]
+        text += [head(file), *(told[n] for n in chosen if told[n])]
+        files.append(_mapped(file, ranks[number], [inside[n] for n in chosen]))
+    earliest = None if survey.files else _earliest(survey)
+    return _Drawn(tuple(files), "".join(f"{line}\n" for line in text), earliest)
+
+
+def _mapped(file: SourceFile, rank: float, symbols: Iterable[Symbol]) -> MappedFile:
+    return MappedFile(
+        file.path,
+        PageId(file.page_id),
+        RevisionId(file.revision_id),
+        round(rank, 6),
+        tuple(
+            MappedSymbol(FrameId(s.frame_id), s.kind, s.qualified_name, s.signature, s.line)
+            for s in symbols
+        ),
     )
-    numbers = {file.page_id: number for number, file in enumerate(files)}
-    found = []
-    moved = _Moved(objects)
-    for page, revision, *columns in rows:
-        number = numbers.get(page)
-        if number is None:
-            continue
-        symbol = _Symbol(number, *columns)
-        if revision != files[number].revision_id:
-            symbol = moved.placed(files[number], symbol)
-        found.append(symbol)
-    return sorted(found, key=lambda s: (s.file, s.start, -s.end, s.frame_id))
 
 
-class _Moved:
-    """Where symbols stand in an earlier observation than the last that has them."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self._read: dict[str, Mapping[FrameId, tuple[int, int, int]]] = {}
-
-    def placed(self, file: _File, symbol: _Symbol) -> _Symbol:
-        if file.page_id not in self._read:
-            self._read[file.page_id] = self._places(file)
-        place = self._read[file.page_id].get(FrameId(symbol.frame_id))
-        if place is None:
-            return symbol
-        return symbol._replace(line=place[0], start=place[1], end=place[2])
-
-    def _places(self, file: _File) -> Mapping[FrameId, tuple[int, int, int]]:
-        seen: Extraction | None = None
-        if file.digest and file.adapter:
-            with suppress(NotFound, Corrupt):  # fsck tells which
-                seen = self._objects.extraction(
-                    Namespace(file.scope), Digest(file.digest), file.adapter
-                )
-        frames = frame_ids(PageId(file.page_id), seen.symbols) if seen else ()
-        return {f.frame_id: (f.symbol.lines[0], *f.symbol.bytes) for f in frames}
-
-
-def _kept(reader: Reader, root: RootRow) -> dict[str, MentionRow]:
-    rows = reader.catalog.query(
-        "SELECT mention.* FROM page JOIN mention USING (page_id) WHERE root_id = ? AND version = ?",
-        (root.root_id, VERSION),
+def _earliest(survey: Survey) -> Instant | None:
+    """From when on anything is known of the source."""
+    ((at,),) = survey.catalog.query(
+        "SELECT min(valid_from) FROM page JOIN span USING (page_id) WHERE root_id = ?",
+        (survey.root.root_id,),
     )
-    return {row.revision_id: row for row in (MentionRow(*row) for row in rows)}
+    return None if at is None else Instant(at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mentioned:
-    names: dict[str, int]
-    row: MentionRow | None
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for: weights of files by page, and of definitions by page and frame."""
+
+    pages: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    frames: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, page: str, weight: float, frame: str | None = None) -> None:
+        self.pages[page] += weight
+        if frame is not None:
+            self.frames[page, frame] += weight
 
 
-def _mentioned(
-    files: Sequence[_File], kept: Mapping[str, MentionRow], objects: Objects
-) -> dict[int, _Mentioned]:
-    """What each file of code mentions, by its number; `row` is what nobody kept yet."""
-    found = {}
-    for number, file in enumerate(files):
-        if not is_code(file.language) or file.digest is None:
-            continue
-        row = kept.get(file.revision_id)
-        if row is not None:
-            found[number] = _Mentioned(json.loads(row.names), None)
-            continue
-        try:
-            raw = objects.payload(Namespace(file.scope), Digest(file.digest))
-        except (NotFound, Corrupt):
-            continue  # fsck tells which
-        names = dict(mentions(decoded(raw), file.language))
-        text = json.dumps(names, ensure_ascii=False, separators=(",", ":"))
-        row = MentionRow(file.page_id, file.scope, file.revision_id, VERSION, text)
-        found[number] = _Mentioned(names, row)
-    return found
+def _focus(survey: Survey, ground: Ground, wanted: _Wanted) -> Focus:
+    """The same by numbers."""
+    numbers = {file.page_id: number for number, file in enumerate(survey.files)}
+    near = {page for page, _ in wanted.frames} & numbers.keys()
+    symbols = survey.symbols(survey.files[numbers[page]] for page in near)
+    definitions = {
+        ground.layout.first(numbers[page]) + position: wanted.frames[page, symbol.frame_id]
+        for page in near
+        for position, symbol in enumerate(symbols.get(page, ()))
+        if (page, symbol.frame_id) in wanted.frames
+    }
+    places = {numbers[p]: weight for p, weight in wanted.pages.items() if p in numbers}
+    return Focus(places, definitions)
 
 
-def _keep(session: Session, found: Iterable[_Mentioned]) -> None:
-    """For the next map. Nothing is lost where that cannot be done."""
-    rows = [mentioned.row for mentioned in found if mentioned.row is not None]
-    if rows:
-        with suppress(Busy, ReadOnly, StorageFull):
-            session.store.catalog.keep_mentions(rows)
-
-
-class _Ground:
-    """What a map is drawn of. Prose and data come after the code, since they refer to nobody."""
-
-    def __init__(
-        self,
-        root: RootRow,
-        files: Sequence[_File],
-        symbols: Sequence[_Symbol],
-        found: Mapping[int, _Mentioned],
-    ) -> None:
-        self.root = root
-        self.files = files
-        self.symbols = symbols
-        self._places = [
-            Place(
-                file.path,
-                family(file.language or ""),
-                ranks_lower(file.path) or number not in found,
-                found[number].names if number in found else {},
-            )
-            for number, file in enumerate(files)
-        ]
-
-    def drawn(self, focus: Focus | None, budget: int) -> tuple[tuple[MappedFile, ...], Outline]:
-        definitions = [
-            Definition(symbol.file, symbol.name, "." in symbol.qualified_name)
-            for symbol in self.symbols
-        ]
-        ranked = importance(self._places, definitions, focus)
-        order = sorted(range(len(self.files)), key=lambda n: (-ranked.places[n], n))
-        members: dict[int, list[int]] = defaultdict(list)
-        for number, symbol in enumerate(self.symbols):
-            members[symbol.file].append(number)
-        worths = self._worths(members, ranked, focus)
-        best = {file: max(worths[n] for n in inside) for file, inside in members.items()}
-        sheets = [
-            Sheet(
-                safe(self.files[number].path),
-                best.get(number, ranked.places[number]) * _WITHOUT_SYMBOLS,
-                list(self._entries(members[number], worths)),
-            )
-            for number in order
-        ]
-        made = outline(sheets, budget)
-        shown = {
-            order[sheet]: [members[order[sheet]][n] for n in entries]
-            for sheet, entries in made.shown.items()
-        }
-        return tuple(self._file(n, ranked.places[n], inside) for n, inside in shown.items()), made
-
-    def _worths(
-        self, members: Mapping[int, Sequence[int]], ranked: Importance, focus: Focus | None
-    ) -> list[float]:
-        """Definitions that are mentioned much, in files that matter; each next one of a file is
-        worth less, so that others come up. What is asked for comes first."""
-        worths = [0.0] * len(self.symbols)
-        for file, inside in members.items():
-            rank = ranked.places[file]
-            for number in inside:
-                visits = ranked.definitions[number]
-                worths[number] = sqrt((visits + _UNMENTIONED * rank) * rank)
-            for before, number in enumerate(sorted(inside, key=lambda n: -worths[n])):
-                worths[number] /= sqrt(1 + before)
-        for number, weight in (focus.definitions if focus else {}).items():
-            worths[number] += weight
-        return worths
-
-    def _entries(self, numbers: Sequence[int], worths: Sequence[float]) -> Iterator[Entry]:
-        """The definitions of a file, each within what is around it."""
-        around: list[int] = []
-        for position, number in enumerate(numbers):
-            symbol = self.symbols[number]
-            while around and self.symbols[numbers[around[-1]]].end < symbol.end:
-                around.pop()
-            yield Entry(_line(symbol, len(around)), worths[number], around[-1] if around else None)
-            around.append(position)
-
-    def _file(self, number: int, rank: float, symbols: Sequence[int]) -> MappedFile:
-        file = self.files[number]
-        return MappedFile(
-            file.path,
-            PageId(file.page_id),
-            RevisionId(file.revision_id),
-            round(rank, 6),
-            tuple(
-                MappedSymbol(
-                    FrameId(symbol.frame_id),
-                    symbol.kind,
-                    symbol.qualified_name,
-                    symbol.signature,
-                    symbol.line,
-                )
-                for symbol in (self.symbols[n] for n in symbols)
-            ),
-        )
-
-
-def _line(symbol: _Symbol, depth: int) -> str:
-    told = safe(symbol.signature or f"{symbol.kind} {symbol.name}")
-    if len(told) > _LONGEST_LINE:
-        told = told[:_LONGEST_LINE] + "…"
-    return f"{symbol.line:>5} {'  ' * min(depth, 10)}{told}"
-
-
-def _focus(session: Session, ground: _Ground, given: Sequence[str], pins: Pins) -> Focus | None:
+def _wanted(
+    session: Session, reader: Reader, root: RootRow, given: Sequence[str], pins: Pins
+) -> _Wanted | None:
     """What is asked for, each with its weight; NotFound for what is not there."""
     if not given:
         return None
-    files: dict[int, float] = defaultdict(float)
-    definitions: dict[int, float] = defaultdict(float)
+    with reader.catalog.snapshot():
+        survey = Survey.of(reader.catalog, session.store.objects, root, pins)
+    wanted = _Wanted()
     for text in given:
-        found = _by_path(ground, text) or _by_symbol(ground, text)
-        found = found or _by_words(session, ground, text, pins)
-        if not (found.places or found.definitions):
-            raise NotFound(f"nothing in {ground.root.name} is or says {text!r}; see pcpfs search")
-        for number, weight in found.places.items():
-            files[number] += weight
-        for number, weight in found.definitions.items():
-            definitions[number] += weight
-    return Focus(files, definitions)
+        if not (
+            _by_path(survey, text, wanted)
+            or _by_symbol(survey, text, wanted)
+            or _by_words(session, survey, text, wanted)
+        ):
+            raise NotFound(f"nothing in {root.name} is or says {text!r}; see pcpfs search")
+    return wanted
 
 
-def _by_path(ground: _Ground, text: str) -> Focus | None:
+def _by_path(survey: Survey, text: str, wanted: _Wanted) -> bool:
     """A file, all below a folder, or files of that name."""
     path = escaped(text.strip("/"))
-    whole = [n for n, f in enumerate(ground.files) if f"{f.path}/".startswith(f"{path}/")]
-    named = [n for n, f in enumerate(ground.files) if f.path.endswith(f"/{path}") and "." in path]
-    return Focus(dict.fromkeys(whole or named, 1.0)) if whole or named else None
+    whole = [file for file in survey.files if f"{file.path}/".startswith(f"{path}/")]
+    named = [file for file in survey.files if file.path.endswith(f"/{path}") and "." in path]
+    for file in whole or named:
+        wanted.add(file.page_id, 1.0)
+    return bool(whole or named)
 
 
-def _by_symbol(ground: _Ground, text: str) -> Focus | None:
+def _by_symbol(survey: Survey, text: str, wanted: _Wanted) -> bool:
     name = text.strip().replace("::", ".").removesuffix("()")
-    found = {
-        number: _weight(ground.files[symbol.file].path)
-        for number, symbol in enumerate(ground.symbols)
-        if name in (symbol.name, symbol.qualified_name)
-        or symbol.qualified_name.endswith(f".{name}")
-    }
-    if not name or max(found.values(), default=0.0) < 1:
-        return None  # words find what only tests are called
-    files: dict[int, float] = defaultdict(float)
-    for number, weight in found.items():
-        files[ground.symbols[number].file] += weight
-    return Focus(files, found)
+    found = [(page, frame, _weight(path)) for page, frame, path in survey.named(name) if name]
+    if max((weight for *_, weight in found), default=0.0) < 1:
+        return False  # words find what only tests are called
+    for page, frame, weight in found:
+        wanted.add(page, weight, frame)
+    return True
 
 
-def _by_words(session: Session, ground: _Ground, text: str, pins: Pins) -> Focus:
+def _by_words(session: Session, survey: Survey, text: str, wanted: _Wanted) -> bool:
     """What a search for words finds in this source first."""
     answer = session.search(
         text,
-        scopes=[ground.root.scope],
+        scopes=[survey.root.scope],
         policy="strict",
         filters=Filters(kinds=("file", SYMBOL)),
-        pins=pins,
+        pins=survey.pins,
         limit=MOST_RESULTS,
         mode="text",
     )
-    pages = {file.page_id: number for number, file in enumerate(ground.files)}
-    frames = {symbol.frame_id: number for number, symbol in enumerate(ground.symbols)}
+    pages = {file.page_id for file in survey.files}
     hits = [hit for hit in answer.results if hit.page_id in pages][:_FOUND_BY_WORDS]
-    files: dict[int, float] = defaultdict(float)
-    definitions: dict[int, float] = {}
     for hit in hits:
-        weight = hit.score * _weight(hit.path or "")
-        files[pages[hit.page_id]] += weight
-        if hit.frame_id in frames:
-            definitions[frames[hit.frame_id]] = weight
-    return Focus(files, definitions)
+        wanted.add(hit.page_id, hit.score * _weight(hit.path or ""), hit.frame_id)
+    return bool(hits)
 
 
 def _weight(path: str) -> float:
