@@ -11,7 +11,7 @@ from pcpfs.cli.text import plural, safe, styled
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import HistoryReport, RootReport, Skipped
-    from pcpfs.sources.service import SyncReport, UnboundRoot
+    from pcpfs.sources.synced import SyncReport, UnboundRoot
     from pcpfs.store.trees.take_edits import TreeChange, TreeReport
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,7 +13,6 @@ from pcpfs.errors import NotFound, Unavailable
 from pcpfs.git import find_repository, renames
 from pcpfs.model.answers import HistoryReport, RootReport, Skipped
 from pcpfs.model.ids import RootId
-from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.accepting import accept
@@ -25,14 +24,13 @@ from pcpfs.sources.roots import HistoryWish, Root, Roots, Wanted
 from pcpfs.sources.scan import scan, scan_paths
 from pcpfs.sources.scanned import Prefixes, Reason, Scan
 from pcpfs.sources.statcache import StatCache
-from pcpfs.store.catalogs.rows import RootRow
+from pcpfs.sources.synced import Done, Refused, SyncReport, subject, touched, unbound, unobserved
 from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.searches.index_process import IndexBeside
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.trees.take_edits import EditTaker, TreeReport
-from pcpfs.store.writes import one_line
 
 if TYPE_CHECKING:
     from pcpfs.sources.apply import Applier
@@ -41,38 +39,6 @@ if TYPE_CHECKING:
 
 _MOST_RENAMES = 400
 """More vanished or new files than this are paired by equal bytes only."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What `add` or `sync` did; `commit` is the last one, None where nothing changed."""
-
-    roots: tuple[RootReport, ...]
-    tree: TreeReport
-    commit: str | None
-    warnings: tuple[str, ...] = ()
-    unbound: tuple[UnboundRoot, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UnboundRoot:
-    """A root that this clone does not know where to find."""
-
-    root: str
-    scope: str
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """One look at one root: what changed, and the report of it."""
-
-    root: Root
-    applied: Applied
-    report: RootReport
-    cache: StatCache | None = None
-    scanned: Instant | None = None
-    """When a look at all of the root began."""
-    warnings: tuple[str, ...] = ()
 
 
 class Sources:
@@ -137,6 +103,8 @@ class Sources:
             transaction.ensure_scope(wanted.namespace, str(wanted.namespace))
             root = self.roots.bind(transaction, wanted)
             done = self._bring(transaction, root, wanted.history, progress)
+            if done.refused is not None:
+                raise done.refused
             report = self._finish(transaction, [done])
         self._index(progress)
         return report
@@ -153,7 +121,8 @@ class Sources:
         """Take the edits in `tree/`, and bring roots up to date with their files (none named: all);
         NotFound for no root. What holds a secret is left, but for `allow_secrets`: files of `tree/`
         or of a source. With `history` that of the roots is recorded, from now on by every sync;
-        without names that of those in git repositories, NotFound if none is."""
+        without names that of those in git repositories. Where that cannot be it is `refused`, and
+        the rest is done; NotFound or Unavailable if that is so of all."""
         self.roots.named(names)
         wishes = self._wishes(names, history) if history else {}
         accept(self.store, self.actor, allow_secrets)
@@ -162,9 +131,12 @@ class Sources:
             done = [
                 self._bring(transaction, root, wishes.get(root.root_id), progress)
                 if root.is_observer
-                else _unobserved(root)
+                else unobserved(root)
                 for root in self.roots.named(names)
             ]
+            refused = tuple(Refused(d.root.name, d.refused) for d in done if d.refused)
+            if refused and len(refused) == len(wishes):
+                raise refused[0].error
             report = self._finish(transaction, done)
         self._index(progress)
         return replace(
@@ -172,7 +144,8 @@ class Sources:
             tree=taken.report,
             commit=report.commit or taken.commit,
             warnings=(*taken.warnings, *report.warnings),
-            unbound=() if names else tuple(map(_unbound, self.roots.unbound())),
+            unbound=() if names else tuple(map(unbound, self.roots.unbound())),
+            refused=refused,
         )
 
     def reextract(self, progress: Progress | None = None) -> ReextractReport:
@@ -218,11 +191,18 @@ class Sources:
     ) -> Done:
         """First the history, where that is recorded, then the files: what is there now is what
         holds now, whatever the commits say."""
-        told, warnings = None, tuple[str, ...]()
+        told, failed = None, None
         if wish is not None or root.walked is not None:
-            told, warnings = self._bring_past(transaction, root, wish, progress)
+            try:
+                told = self._bring_past(transaction, root, wish, progress)
+            except (NotFound, Unavailable) as error:
+                failed = error
         done = self._look(transaction, root, None, progress)
-        return replace(done, report=replace(done.report, history=told), warnings=warnings)
+        done = replace(done, report=replace(done.report, history=told))
+        if failed is None:
+            return done
+        told_why = (f"the history of {root.name} was left alone: {failed.message}",)
+        return replace(done, warnings=told_why, refused=failed if wish is not None else None)
 
     def _bring_past(
         self,
@@ -230,17 +210,12 @@ class Sources:
         root: Root,
         wish: HistoryWish | None,
         progress: Progress | None,
-    ) -> tuple[HistoryReport | None, tuple[str, ...]]:
+    ) -> HistoryReport | None:
         from pcpfs.sources.history import History  # noqa: PLC0415 (mostly none is recorded)
 
         flushed = self._indexer.look
         past = History(self.store, self.registry, self._pool, transaction, root, flushed, progress)
-        try:
-            return past.bring(wish), ()
-        except (NotFound, Unavailable) as error:
-            if wish is not None:
-                raise
-            return None, (f"the history of {root.name} was left alone: {error.message}",)
+        return past.bring(wish)
 
     def _look(
         self,
@@ -319,11 +294,11 @@ class Sources:
         commit, warnings = None, tuple[str, ...]()
         if not transaction.is_empty:
             committed = transaction.commit(
-                _subject(transaction.operation, done),
+                subject(transaction.operation, done),
                 (
                     ("Pcpfs-Operation", transaction.operation),
                     *(("Pcpfs-Root", item.root.name) for item in done),
-                    ("Pcpfs-Files", str(sum(_touched(item.applied) for item in done))),
+                    ("Pcpfs-Files", str(sum(touched(item.applied) for item in done))),
                     ("Pcpfs-Actor", str(self.actor)),
                 ),
             )
@@ -398,29 +373,3 @@ class Sources:
 def _without(found: Scan, paths: Container[str]) -> Scan:
     """The scan without files that were not taken in after all: they are looked at again."""
     return replace(found, files=tuple(file for file in found.files if file.path not in paths))
-
-
-def _unbound(row: RootRow) -> UnboundRoot:
-    return UnboundRoot(row.name, row.scope)
-
-
-def _unobserved(root: Root) -> Done:
-    """Another clone observes this root; this one only reads what that one wrote."""
-    empty = Applied()
-    report = RootReport(root.name, root.namespace, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), "not_observed")
-    return Done(root, empty, report)
-
-
-def _touched(applied: Applied) -> int:
-    return applied.added + applied.changed + applied.removed + applied.renamed
-
-
-def _subject(operation: str, done: Sequence[Done]) -> str:
-    """`sync: django +2 ~3 -1`: files added, changed, removed, renamed."""
-    parts = []
-    for item in done:
-        a = item.applied
-        marks = (("+", a.added), ("~", a.changed), ("-", a.removed), (">", a.renamed))
-        shown = " ".join(f"{mark}{count}" for mark, count in marks if count)
-        parts += [f"{one_line(item.root.name)} {shown}"] if shown else []
-    return f"{operation}: " + ("; ".join(parts) or "settings")

@@ -19,7 +19,8 @@ from pcpfs.model.answers import HistoryReport, Skipped
 from pcpfs.sources.debounce import Debounce, Reconcile
 from pcpfs.sources.events import Watcher
 from pcpfs.sources.roots import Root
-from pcpfs.sources.service import Done, Sources
+from pcpfs.sources.service import Sources
+from pcpfs.sources.synced import Done
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.sources.watch_sign import WatchSign
 from pcpfs.sources.watch_tree import TreeWatch

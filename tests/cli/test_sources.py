@@ -253,3 +253,20 @@ def test_tests_and_generated_sources_are_marked_and_can_be_left_out(shore: Termi
     assert set(found("--generated")) == {"tide.min.js"}
     results = shore.run("search", "ebb", "height", "--no-tests", "--json").json["results"]
     assert {r["path"] for r in results} == {"tide.py", "tide.min.js"}
+
+
+def test_where_one_source_has_no_history_the_others_are_recorded(shore: Terminal) -> None:
+    for name in ("begun", "old"):
+        shore.write(f"../{name}/a.py", TIDE)
+        git(shore.folder.parent / name, "init", "-q")
+        shore.run("add", f"../{name}", "--scope", "project:tides")
+    git(shore.folder.parent / "old", "add", ".")
+    git(shore.folder.parent / "old", "commit", "-q", "-m", "one")
+    answer = shore.run("sync", "--history", "--json")
+    assert answer.code == 3
+    told = {root["root"]: root.get("history", {}).get("commits") for root in answer.json["roots"]}
+    assert told == {"begun": None, "book": None, "old": 1}
+    assert [refused["root"] for refused in answer.json["refused"]] == ["begun"]
+    assert answer.json["error"]["code"] == "not_found"
+    assert "note: the history of begun was left alone" in shore.run("sync", "--history").text
+    assert shore.run("sync", "old", "--history").code == 0

@@ -15,7 +15,8 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.sources.roots import HistoryWish, Wanted
 from pcpfs.sources.scanned import ScanOptions
-from pcpfs.sources.service import Sources, SyncReport
+from pcpfs.sources.service import Sources
+from pcpfs.sources.synced import SyncReport
 from tests.store.workplace import ANNA, Workplace
 
 START = 1_700_000_000
@@ -108,9 +109,17 @@ class Project:
     def sync(
         self, history: HistoryWish | None = None, place: Workplace | None = None
     ) -> RootReport:
+        (report,) = self.synced(history, place).roots
+        return report
+
+    def synced(
+        self,
+        history: HistoryWish | None = None,
+        place: Workplace | None = None,
+        names: Sequence[str] = (),
+    ) -> SyncReport:
         with Sources((place or self.place).store, ANNA) as sources:
-            (report,) = sources.sync(history=history).roots
-            return report
+            return sources.sync(names, history=history)
 
     def told(self, report: RootReport) -> HistoryReport:
         assert report.history is not None

@@ -233,6 +233,26 @@ class TestBeginnings:
         with pytest.raises(NotFound, match="no commit"):
             project.add()
 
+    def test_the_others_are_recorded_where_one_has_none(
+        self, three: Project, tmp_path: Path
+    ) -> None:
+        begun, plain = (Project(tmp_path / name, three.place) for name in ("begun", "plain"))
+        begun.begin()
+        plain.path.mkdir()
+        for project in (three, begun, plain):
+            project.lay({"new.py": TWO})
+            project.add(None)
+        for names, refused in (((), ["begun"]), (("begun", "plain", "app"), ["begun", "plain"])):
+            for project in (begun, plain):
+                project.lay({"new.py": project.path.joinpath("new.py").read_text() + "#\n"})
+            report = three.synced(ALL, names=names)
+            assert [one.root for one in report.refused] == refused
+            assert [root.changed for root in report.roots] == [0, 1, 1]
+            assert all(any(name in w for w in report.warnings) for name in refused)
+        assert texts(three.place, "a.py", [0, 10, 20]) == [ONE, TWO, THREE]
+        with pytest.raises(NotFound, match="no commit"):
+            begun.synced(ALL, names=["begun"])
+
     def test_a_folder_may_come_under_git_later(self, project: Project) -> None:
         shutil.rmtree(project.path / ".git")
         project.lay({"a.py": ONE})

@@ -14,7 +14,8 @@ from pcpfs.model.names import Namespace
 from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.scanned import ScanOptions
-from pcpfs.sources.service import Sources, SyncReport
+from pcpfs.sources.service import Sources
+from pcpfs.sources.synced import SyncReport
 from pcpfs.sources.verify import VerifyReport, verify
 from tests.store.workplace import ANNA, Workplace
 

@@ -23,8 +23,9 @@ from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.scan import scan
 from pcpfs.sources.scanned import Content, ScanOptions, Skipped
-from pcpfs.sources.service import Sources, SyncReport
+from pcpfs.sources.service import Sources
 from pcpfs.sources.statcache import StatCache
+from pcpfs.sources.synced import SyncReport
 from pcpfs.sources.watch import Watch
 from pcpfs.sources.watch_line import WatchLine
 from pcpfs.store.session import Session

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
+from pcpfs.cli.failure import Failure
 from pcpfs.cli.options import with_history, with_removals
 from pcpfs.cli.reports import sync_lines
 
@@ -37,13 +39,14 @@ def command(
     accept_removals: bool,
     allow_secrets: tuple[str, ...],
     history: HistoryWish | None,
-) -> None:
+) -> int:
     """Take in what was edited in tree/, and bring the sources up to date.
 
     Files in tree/ that were edited, added, moved or removed become revisions, pages, names and
     tombstones. Symbols that changed are closed and opened anew, others stay as they are. What holds
     a key, a token or a password is left where it is, and named. The git history of sources is
-    recorded from the first --history on.
+    recorded from the first --history on. A source that has none is named and the others are done;
+    the exit code then tells of it.
     """
     with call.progress() as progress:
         report = call.sources.sync(
@@ -53,4 +56,7 @@ def command(
             allow_secrets=allow_secrets,
             history=history,
         )
-    call.answer(report, sync_lines(report))
+    failure = Failure.of(report.refused[0].error) if report.refused else None
+    members = {field.name: getattr(report, field.name) for field in fields(report)}
+    call.answer({**members, "error": failure}, sync_lines(report))
+    return failure.exit_code if failure else 0
