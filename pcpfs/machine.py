@@ -63,6 +63,7 @@ def end_with(parent: int, deaf_seconds: float = 60.0) -> None:
     end as if they had been killed as well. A parser that hangs lets no thread of Python run: where
     that has gone on for `deaf_seconds` of processor, the system ends the process, whoever is there.
     """
+    signal.setitimer(signal.ITIMER_PROF, deaf_seconds)  # the thread may never get its first turn
     given = (parent, deaf_seconds)
     threading.Thread(target=_stay_with, args=given, name="end-with-parent", daemon=True).start()
 

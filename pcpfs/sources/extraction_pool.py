@@ -21,6 +21,7 @@ from typing import Self
 from pcpfs.machine import processor_of
 from pcpfs.model.frames import Extraction
 from pcpfs.ports import AdapterRegistry
+from pcpfs.sources.extraction_copy import Copy, can_copy
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted, extract
 
 _log = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ _BOOT = (
     "import sys; sys.path[:] = sys.argv[3:]; "
     "from pcpfs.sources.extraction_worker import serve; serve(*map(int, sys.argv[1:3]))"
 )
-_INLINE_BYTES = 262_144
-_INLINE_FILE_BYTES = 65_536
+_SMALL_BYTES = 262_144
+_SMALL_FILE_BYTES = 65_536
 _CHUNK_BYTES = 262_144
 _CHUNK_FILES = 32
 _START_SECONDS = 60.0
@@ -45,10 +46,11 @@ class _NoWorker(Exception):
 class ExtractionPool:
     """Extracts batches of files; one caller at a time, so one thread.
 
-    Workers start with the first batch that is worth it (or with `warm`) and stay. A batch of few
-    small files is extracted in this process while there are none: starting them takes longer. The
-    time limit (of processor, where others are at work too) holds in workers only; nothing can
-    interrupt a parser in this process.
+    Workers start with the first batch that is worth it (or with `warm`) and stay. While there are
+    none, few small files are given to a copy of this process, which takes a tenth of the time to
+    start; what that does not get through goes to a worker, which tells why. The time limit is of
+    processor, where others are at work too. In this process itself, where nothing can interrupt a
+    parser, files are extracted only if no other can be had, or `workers` is 0.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class ExtractionPool:
             worker.end()
         self._workers = []
 
-    def processes(self) -> tuple[subprocess.Popen[bytes], ...]:
+    def processes(self) -> tuple[subprocess.Popen[bytes] | Copy, ...]:
         """The workers that were started and not ended."""
         return tuple(worker.process for worker in self._workers)
 
@@ -92,11 +94,36 @@ class ExtractionPool:
         worker died twice is named as crashed.
         """
         answers: dict[str, Answer] = {}
-        if self._wanted and (self._workers or not _is_small(files)):
-            answers = self._in_workers(files)
-        missing = [file for file in files if file[0] not in answers]
-        answers |= {path: extract(self._own_registry(), path, source) for path, source in missing}
+        if self._wanted and files:
+            if not self._workers and can_copy() and _is_small(files):
+                answers = self._in_a_copy(files)
+            if missing := _missing(files, answers):
+                answers |= self._in_workers(missing)
+        for path, source in _missing(files, answers):
+            answers[path] = extract(self._own_registry(), path, source)
         return {path: answers[path] for path, _ in files}
+
+    def _in_a_copy(self, files: Sequence[Source]) -> dict[str, Answer]:
+        """Answers to the files before the first on which a copy of this process hung or died."""
+        answers: dict[str, Answer] = {}
+        try:
+            copy = Copy.at_work(self._own_registry(), files)
+        except OSError as error:
+            _log.warning("no copy of this process to extract in: %s", error.strerror)
+            return answers
+        worker = _Worker(copy, copy.connection, ready=True)
+        try:
+            for path, _ in files:
+                worker.give(self._seconds)
+                while not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
+                    if not worker.was_kept_waiting(self._seconds):
+                        return answers
+                answers[path] = worker.connection.recv()
+        except (EOFError, OSError):
+            pass  # it died
+        finally:
+            worker.end()
+        return answers
 
     def _own_registry(self) -> AdapterRegistry:
         if self._registry is None:
@@ -129,9 +156,13 @@ class ExtractionPool:
         return run.answers
 
 
+def _missing(files: Sequence[Source], answers: Mapping[str, Answer]) -> list[Source]:
+    return [file for file in files if file[0] not in answers]
+
+
 def _is_small(files: Sequence[Source]) -> bool:
     sizes = [len(source) for _, source in files]
-    return sum(sizes) <= _INLINE_BYTES and max(sizes, default=0) <= _INLINE_FILE_BYTES
+    return sum(sizes) <= _SMALL_BYTES and max(sizes, default=0) <= _SMALL_FILE_BYTES
 
 
 def _chunks(files: Sequence[Source]) -> Iterator[list[Source]]:
@@ -235,7 +266,7 @@ class _Run:
 class _Worker:
     """One process; `in_hand` are the files that it has not answered yet."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Copy
     connection: Connection
     in_hand: deque[Source] = field(default_factory=deque)
     ready: bool = False

@@ -52,8 +52,7 @@ def serve(descriptor: int, parent: int) -> None:
     The first message is the factory; the answer to it is None, or why there is no registry. Signals
     that end the whole process group are the parent's to obey.
     """
-    for ignored in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ignored, signal.SIG_IGN)
+    be_deaf()
     os.set_inheritable(descriptor, False)
     end_with(parent)  # even while a file keeps it busy
     with Connection(descriptor) as other:
@@ -64,6 +63,12 @@ def serve(descriptor: int, parent: int) -> None:
                     other.send(extract(registry, path, source))
         except (EOFError, ConnectionError):
             return
+
+
+def be_deaf() -> None:
+    """Leave signals that end the whole process group to who started this one."""
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
 
 
 def _registry(other: Connection) -> AdapterRegistry | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Terminal
+from tests.staleness.following import git
 
 TIDE = "def rise(hours):\n    return hours\n\n\ndef fall(hours):\n    return -hours\n"
 

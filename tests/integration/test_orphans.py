@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -33,6 +34,18 @@ while not os.path.exists("busy"):
 print(pool.processes()[0].pid, flush=True)
 time.sleep(60)
 """,
+    "a copy whose file keeps it busy": """
+import threading
+from pathlib import Path
+from pcpfs.sources.extraction_pool import ExtractionPool
+from tests.integration.test_orphans import registry
+pool = ExtractionPool(registry, workers=1, seconds_a_file=3600.0)
+threading.Thread(target=pool.extract, args=([("a", b"copied")],), daemon=True).start()
+while not (Path("copied").exists() and Path("copied").read_text()):
+    time.sleep(0.05)
+print(Path("copied").read_text(), flush=True)
+time.sleep(60)
+""",
     "a worker that hears nothing": """
 import os, subprocess
 deaf = "import re; from pcpfs.machine import end_with; end_with(%d, 0.5); " % os.getpid()
@@ -47,8 +60,8 @@ class Sleeper:
     name, version, media_type, suffixes, filenames = "sleeper", 1, "text/plain", (), ()
 
     def extract(self, source: bytes) -> object:
-        """Say so in the folder it works in, and sleep."""
-        Path(source.decode()).touch()
+        """Say so in the folder it works in, with its process, and sleep."""
+        Path(source.decode()).write_text(str(os.getpid()))
         time.sleep(3600)
         raise AssertionError("nobody waits so long")
 

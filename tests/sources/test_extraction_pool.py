@@ -16,7 +16,7 @@ from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted
 
 ADAPTERS = """
-import os, sys, time
+import os, re, sys, time
 from pcpfs.model.frames import Extraction
 
 class Words:
@@ -25,6 +25,8 @@ class Words:
     def extract(self, source):
         if source.startswith(b"hang"):
             time.sleep(3600)
+        if source.startswith(b"deaf"):  # no thread of Python and no signal handler gets a turn
+            re.match(b"(a+)+$", b"a" * 64 + b"b")
         if source.startswith(b"work"):
             until = time.process_time() + float(source.split()[1])
             while time.process_time() < until:
@@ -156,13 +158,37 @@ def test_a_worker_that_was_killed_while_idle_is_replaced(pool: ExtractionPool) -
     assert pool.extract([("a", b"x\n"), ("b", LARGE)]) == {"a": good(1), "b": good(80_000)}
 
 
-def test_a_small_batch_starts_no_process(adapters: RegistryFactory) -> None:
+def test_a_small_batch_starts_no_worker(adapters: RegistryFactory) -> None:
     with ExtractionPool(adapters) as pool:
-        assert pool.extract([("a", b"x\n")]) == {"a": good(1)}
+        assert pool.extract([("a", b"x\n"), ("b", b"print\n")]) == {"a": good(1), "b": good(1)}
         assert pool.extract([]) == {}
         assert pool.processes() == ()
         pool.extract([("a", LARGE)])
         assert len(pool.processes()) == 1
+
+
+@pytest.mark.parametrize("trouble", [Trouble.HUNG, Trouble.CRASHED])
+def test_the_smallest_batch_can_hang_or_crash_and_is_named(
+    adapters: RegistryFactory, trouble: Trouble
+) -> None:
+    """As it does in a one-shot command, which has no workers yet."""
+    bad = b"deaf" if trouble is Trouble.HUNG else b"crash"
+    with ExtractionPool(adapters, workers=1, seconds_a_file=0.2) as pool:
+        answers = pool.extract([("a", b"x\n"), ("bad", bad), ("c", b"x\n\n")])
+        assert (answers["a"], answers["c"]) == (good(1), good(2))
+        assert isinstance(answers["bad"], Unextracted)
+        assert answers["bad"].trouble is trouble
+
+
+def test_a_copy_that_cannot_go_on_is_no_reason_to_name_a_file(
+    adapters: RegistryFactory, tmp_path: Path
+) -> None:
+    with ExtractionPool(adapters, workers=1) as pool:
+        flag = str(tmp_path / "flag").encode()
+        assert pool.extract([("a", b"once " + flag + b" \n"), ("b", b"x\n")]) == {
+            "a": good(1),
+            "b": good(1),
+        }
 
 
 def test_without_a_registry_the_reason_is_raised_in_the_caller(adapters: RegistryFactory) -> None:
