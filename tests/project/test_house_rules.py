@@ -166,6 +166,7 @@ RULES = (
         (
             "pcpfs/git",
             "pcpfs/host/stdio.py",
+            "pcpfs/sources/extraction_copy.py",
             "pcpfs/sources/extraction_pool.py",
             "pcpfs/store/searches/index_process.py",
             "conformance/pcpfs_conformance/example_host.py",
