@@ -60,11 +60,13 @@ class Inversion(Numbering):
     def add(self, document: AnalysedDocument) -> None:
         number = self.number(document)
         lists = self._lists
+        known = lists.get
         for term, packed in document.terms.items():
-            if term in lists:
-                lists[term] += (number, packed)
-            else:
+            postings = known(term)
+            if postings is None:
                 lists[term] = [number, packed]
+            else:
+                postings += (number, packed)
 
     def extend(self, term: str, numbers: Iterable[int], postings: Iterable[int]) -> None:
         """Append to the posting list of a term; the numbers are increasing, above those before."""

@@ -110,15 +110,28 @@ def _write_postings(
     storage: FileStorage, segment: Segment, lists: Iterator[tuple[str, PostingList]]
 ) -> None:
     dictionary = _DictionaryWriter(segment.create_file(storage, W3Codec.TERMS_EXT))
+    known = _Blocks()
     with segment.create_file(storage, W3Codec.POSTS_EXT) as file:
         write = file.raw_file().write
         offset = write(b"\x00")  # an empty file cannot be mapped
         for term, postings in lists:
-            block = _block(postings)
-            entry = _term_info(postings) + _EXTENT.pack(offset, len(block))
-            dictionary.add(_FIELD_NUMBER + _encoded(term), entry)
+            short = len(postings) == 2
+            block, about = known[postings[0], postings[1]] if short else _described(postings)
+            dictionary.add(_FIELD_NUMBER + _encoded(term), about + _EXTENT.pack(offset, len(block)))
             offset += write(block)
     dictionary.close()
+
+
+class _Blocks(dict[tuple[int, int], tuple[bytes, bytes]]):
+    """The block of a term that one document has: most terms are such, and many of them alike."""
+
+    def __missing__(self, posting: tuple[int, int]) -> tuple[bytes, bytes]:
+        made = self[posting] = _described(list(posting))
+        return made
+
+
+def _described(postings: PostingList) -> tuple[bytes, bytes]:
+    return _block(postings), _term_info(postings)
 
 
 def _block(postings: PostingList) -> bytes:

@@ -33,6 +33,7 @@ EXACT = "="
 
 _REMEMBERED = 500_000
 _PART_BYTES = 1 << 20
+_FEW_BYTES = 255  # hold no term more often than a posting tells
 _SPACE = re.compile(rb"\s")
 _TAILS = 8  # of a dotted name are exact names too
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
@@ -80,27 +81,56 @@ class Analyser:
         lengths = [0] * len(FIELDS)
         for field, text in _texts(document):
             if text:
-                packed, lengths[field] = self._packed(field, text)
-                terms = _merged(terms, packed) if terms else packed
+                lengths[field] = self._take(terms, field, text)
         return AnalysedDocument(document.key, terms, tuple(lengths), document.factor_percent)
 
-    def _packed(self, field: int, text: str | bytes) -> tuple[dict[str, int], int]:
-        """The postings of one field, and its length. The symbols of a file share the path."""
-        if field == _PATH and text == self._path:
-            return dict(self._of_path[0]), self._of_path[1]
+    def _take(self, terms: dict[str, int], field: int, text: str | bytes) -> int:
+        """Add the postings of one field; its length. The symbols of a file share the path."""
+        if field == _PATH and text != self._path:
+            found: dict[str, int] = {}
+            self._of_path = found, self._add(found, field, text)
+            self._path = text
+        if field != _PATH:
+            return self._add(terms, field, text)
+        _merge(terms, self._of_path[0])
+        return self._of_path[1]
+
+    def _add(self, terms: dict[str, int], field: int, text: str | bytes) -> int:
         raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-        chunks = _chunks(raw.translate(CHUNKS))
-        counts = _count((self._stemmed if field == _PROSE else self._plain), chunks)
-        operators = _chunks(raw.translate(OPERATORS))
-        for term, count in _count(self._operators, operators).items():
-            counts[term] = counts.get(term, 0) + count
+        wholes: Sequence[str] = ()
         if field in (_NAME, _PATH, _TITLE):
-            for term in whole_terms(field, raw.decode("utf-8", "replace")):
-                counts[term] = counts.get(term, 0) + 1
-        packed = _shifted(counts, _SHIFTED[field]), chunks.total()
-        if field == _PATH:
-            self._path, self._of_path = text, (dict(packed[0]), packed[1])
-        return packed
+            wholes = whole_terms(field, raw.decode("utf-8", "replace"))
+        known = self._stemmed if field == _PROSE else self._plain
+        if len(raw) > _FEW_BYTES:
+            return self._add_many(terms, field, raw, known, wholes)
+        one, get = _SHIFTED[field][1], terms.get
+        chunks = raw.translate(CHUNKS).split()
+        for chunk in chunks:
+            for term in known[chunk]:
+                terms[term] = get(term, 0) + one
+        for run in raw.translate(OPERATORS).split():
+            for term in self._operators[run]:
+                terms[term] = get(term, 0) + one
+        for term in wholes:
+            terms[term] = get(term, 0) + one
+        return len(chunks)
+
+    def _add_many(
+        self,
+        terms: dict[str, int],
+        field: int,
+        raw: bytes,
+        known: Mapping[bytes, tuple[str, ...]],
+        wholes: Sequence[str],
+    ) -> int:
+        """The same for texts so long that a term may be in them more often than a posting tells."""
+        chunks = _chunks(raw.translate(CHUNKS))
+        counts = _count(known, chunks)
+        operators = _count(self._operators, _chunks(raw.translate(OPERATORS)))
+        for more in (operators, Counter(wholes)):
+            _merge(counts, more)
+        _merge(terms, _shifted(counts, _SHIFTED[field]))
+        return chunks.total()
 
 
 class _Remembered(dict[bytes, tuple[str, ...]]):
@@ -159,11 +189,14 @@ def _shifted(counts: Mapping[str, int], shifted: Sequence[int]) -> dict[str, int
         return {term: shifted[min(count, 255)] for term, count in counts.items()}
 
 
-def _merged(terms: dict[str, int], more: Mapping[str, int]) -> dict[str, int]:
+def _merge(terms: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add the numbers of terms to those that are known."""
+    if not terms:
+        terms.update(more)
+        return
     get = terms.get
-    for term, packed in more.items():
-        terms[term] = get(term, 0) + packed
-    return terms
+    for term, number in more.items():
+        terms[term] = get(term, 0) + number
 
 
 def code_terms(chunk: str) -> tuple[str, ...]:

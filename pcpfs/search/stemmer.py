@@ -7,6 +7,7 @@ vowel runs followed by a consonant run.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _M0 = re.compile(r"^c*v+c+")
 _M1 = re.compile(r"^c*v+c+v+c+")
@@ -21,12 +22,14 @@ _STEP_2 = {
 _STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
+_LENGTHS = range(7, 2, -1)  # of endings in steps 2 and 3
 _STEP_4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ion", "ism", "ate", "iti",
     "ous", "ive", "ize", "al", "er", "ic", "ou",
 )  # fmt: skip
 
 
+@lru_cache(1 << 16)
 def stem(word: str) -> str:
     """The stem of a lower-case word; words of other letters than a to z come back as they are."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
@@ -84,9 +87,11 @@ def _step_3(word: str) -> str:
 
 
 def _replaced(word: str, endings: dict[str, str]) -> str:
-    for ending, new in endings.items():
-        if word.endswith(ending):
-            rest = word[: -len(ending)]
+    """The longest ending decides."""
+    for length in _LENGTHS:
+        new = endings.get(word[-length:])
+        if new is not None:
+            rest = word[:-length]
             return rest + new if _M0.match(_shape(rest)) else word
     return word
 
