@@ -7,22 +7,31 @@ caller's main module again in each of them, which a library cannot ask of every 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import Connection, Pipe
+from selectors import EVENT_READ, DefaultSelector
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from pcpfs.machine import processor_of
 from pcpfs.model.frames import Extraction
 from pcpfs.ports import AdapterRegistry
 from pcpfs.sources.extraction_copy import Copy, can_copy
-from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted, extract
+from pcpfs.sources.extraction_worker import (
+    RegistryFactory,
+    Trouble,
+    Unextracted,
+    adapter_for,
+    extract,
+    run,
+)
 
 _log = logging.getLogger(__name__)
 _BOOT = (
@@ -34,6 +43,9 @@ _SMALL_FILE_BYTES = 65_536
 _CHUNK_BYTES = 262_144
 _CHUNK_FILES = 32
 _START_SECONDS = 60.0
+_UNSEEN = 0.02
+"""For so much of a file's time it is not looked again how much of the processor its worker had:
+that would cost more than to read a small file."""
 
 Source = tuple[str, bytes]
 Answer = Extraction | Unextracted
@@ -93,13 +105,13 @@ class ExtractionPool:
         A file that took longer than the limit is named as hung and its worker killed; one whose
         worker died twice is named as crashed.
         """
-        answers: dict[str, Answer] = {}
-        if self._wanted and files:
-            if not self._workers and can_copy() and _is_small(files):
-                answers = self._in_a_copy(files)
-            if missing := _missing(files, answers):
+        answers, rest = self._without_adapter(files)
+        if self._wanted and rest:
+            if not self._workers and can_copy() and _is_small(rest):
+                answers |= self._in_a_copy(rest)
+            if missing := _missing(rest, answers):
                 answers |= self._in_workers(missing)
-        for path, source in _missing(files, answers):
+        for path, source in _missing(rest, answers):
             answers[path] = extract(self._own_registry(), path, source)
         return {path: answers[path] for path, _ in files}
 
@@ -125,6 +137,20 @@ class ExtractionPool:
             worker.end()
         return answers
 
+    def _without_adapter(self, files: Sequence[Source]) -> tuple[dict[str, Answer], list[Source]]:
+        """The answers to files that no adapter claims, and the rest: to count lines takes less than
+        to send the file to a worker, and cannot hang."""
+        registry = self._own_registry()
+        plain = registry.for_source("", b"")
+        answers: dict[str, Answer] = {}
+        rest: list[Source] = []
+        for path, source in files:
+            if adapter_for(registry, path, source) is plain:
+                answers[path] = run(plain, path, source)
+            else:
+                rest.append((path, source))
+        return answers, rest
+
     def _own_registry(self) -> AdapterRegistry:
         if self._registry is None:
             self._registry = self._factory()
@@ -139,21 +165,23 @@ class ExtractionPool:
 
     def _in_workers(self, files: Sequence[Source]) -> dict[str, Answer]:
         """Answers to all files, or to some if no worker can be had any more."""
-        run = _Run(deque(_chunks(files)), self._seconds)
-        self._grow(min(self._wanted, len(run.chunks)))
+        batch = _Run(deque(_chunks(files)), self._seconds)
+        self._grow(min(self._wanted, len(batch.chunks)))
         try:
-            while run.is_going(self._workers):
-                for worker in run.advance(self._workers):
+            while batch.is_going(self._workers):
+                for worker in batch.advance(self._workers):
                     self._workers.remove(worker)
                     worker.end()
-                self._grow(min(self._wanted, len(run.chunks)))
+                self._grow(min(self._wanted, len(batch.chunks)))
         except _NoWorker as error:
             _log.warning("extracting without workers: %s", error)
             self.close()
         except BaseException:
             self.close()  # answers that nobody awaits any more must not meet the next batch
             raise
-        return run.answers
+        finally:
+            batch.close()
+        return batch.answers
 
 
 def _missing(files: Sequence[Source], answers: Mapping[str, Answer]) -> list[Source]:
@@ -188,6 +216,10 @@ class _Run:
     seconds: float
     answers: dict[str, Answer] = field(default_factory=dict)
     suspects: set[str] = field(default_factory=set)
+    _ears: DefaultSelector = field(default_factory=DefaultSelector)
+
+    def close(self) -> None:
+        self._ears.close()
 
     def is_going(self, workers: Sequence[_Worker]) -> bool:
         if self.chunks and not workers:
@@ -199,7 +231,7 @@ class _Run:
         lost = [worker for worker in workers if not self._hand_out(worker)]
         busy = {worker.connection: worker for worker in workers if worker.is_awaited}
         patience = min((worker.deadline for worker in busy.values()), default=0.0)
-        ready = wait(list(busy), max(0.0, patience - time.monotonic()))
+        ready = self._ready(busy.keys(), max(0.0, patience - time.monotonic()))
         for connection, worker in busy.items():
             if connection in ready:
                 lost += [] if self._take(worker) else [worker]
@@ -207,6 +239,16 @@ class _Run:
                 self._name(worker, Trouble.HUNG, f"no answer within {self.seconds:g} s")
                 lost.append(worker)
         return lost
+
+    def _ready(self, awaited: Set[Connection], seconds: float) -> Set[Connection]:
+        """Those that have an answer, or an end. (`multiprocessing.connection.wait` would register
+        all of them again for each answer.)"""
+        heard = {key.fileobj: key.fd for key in self._ears.get_map().values()}
+        for connection in heard.keys() - awaited:
+            self._ears.unregister(heard[connection])  # it may be closed
+        for connection in awaited - heard.keys():
+            self._ears.register(connection, EVENT_READ)
+        return {cast(Connection, key.fileobj) for key, _ in self._ears.select(seconds)}
 
     def _hand_out(self, worker: _Worker) -> bool:
         if worker.is_awaited or not self.chunks:
@@ -272,7 +314,8 @@ class _Worker:
     ready: bool = False
     deadline: float = 0.0
     worked: float = 0.0
-    """Seconds of processor that it had had when it was given its time."""
+    """Seconds of processor that it had had when it was given its time, or a little before."""
+    looked: float = -math.inf
 
     @classmethod
     def start(cls, factory: RegistryFactory) -> _Worker:
@@ -296,9 +339,11 @@ class _Worker:
 
     def give(self, seconds: float) -> None:
         """So much time for the next answer."""
-        self.deadline = time.monotonic() + seconds
-        found = processor_of(self.process.pid)
-        self.worked = found.seconds if found else 0.0
+        now = time.monotonic()
+        self.deadline = now + seconds
+        if now - self.looked > seconds * _UNSEEN:
+            found = processor_of(self.process.pid)
+            self.worked, self.looked = found.seconds if found else 0.0, now
 
     def was_kept_waiting(self, seconds: float) -> bool:
         """Whether others had the processor in its time, and it goes on: then it gets more."""

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from pcpfs.machine import end_with
 from pcpfs.model.frames import Extraction
-from pcpfs.ports import AdapterRegistry
+from pcpfs.ports import Adapter, AdapterRegistry
 
 RegistryFactory = Callable[[], AdapterRegistry]
 """Makes the registry; picklable by name, so a function at the top of an importable module."""
@@ -36,9 +36,18 @@ class Unextracted:
     detail: str
 
 
+def adapter_for(registry: AdapterRegistry, path: str, source: bytes) -> Adapter:
+    """The file's adapter, by its name and first bytes."""
+    return registry.for_source(path, source[:_HEAD])
+
+
 def extract(registry: AdapterRegistry, path: str, source: bytes) -> Extraction | Unextracted:
-    """Run the file's adapter. Adapters promise not to raise; one that does is named, not obeyed."""
-    adapter = registry.for_source(path, source[:_HEAD])
+    """Run the file's adapter."""
+    return run(adapter_for(registry, path, source), path, source)
+
+
+def run(adapter: Adapter, path: str, source: bytes) -> Extraction | Unextracted:
+    """Run an adapter. Adapters promise not to raise; one that does is named, not obeyed."""
     try:
         return adapter.extract(source)
     except Exception as error:

@@ -14,6 +14,7 @@ import pytest
 from pcpfs.model.frames import Extraction
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted
+from pcpfs.sources.registry import installed_registry
 
 ADAPTERS = """
 import os, re, sys, time
@@ -189,6 +190,22 @@ def test_a_copy_that_cannot_go_on_is_no_reason_to_name_a_file(
             "a": good(1),
             "b": good(1),
         }
+
+
+def test_what_no_adapter_claims_starts_no_process() -> None:
+    text, code = b"one line\n" * 60_000, b"def f(): ...\n" * 30_000
+    with ExtractionPool(installed_registry) as pool:
+        assert pool.extract([("notes", text), ("catalogue.po", text)]).keys() == {
+            "notes",
+            "catalogue.po",
+        }
+        assert pool.processes() == ()
+        answers = pool.extract([("notes", text), ("code.py", code), ("catalogue.po", text)])
+        assert list(answers) == ["notes", "code.py", "catalogue.po"]
+        assert len(pool.processes()) == 1
+    registry = installed_registry()
+    for path, source in (("notes", text), ("code.py", code)):
+        assert answers[path] == registry.for_source(path, source).extract(source)
 
 
 def test_without_a_registry_the_reason_is_raised_in_the_caller(adapters: RegistryFactory) -> None:
