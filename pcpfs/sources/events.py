@@ -30,6 +30,7 @@ _BRANCHES = ".git/refs/heads/"
 _RULE_FILE = ".git/info/exclude"
 _CHECK_SECONDS = 1.0
 _COUNT_SECONDS = 10.0
+_RETRY_SECONDS = 600.0
 
 
 class Doubt(StrEnum):
@@ -55,7 +56,8 @@ class Watcher:
     """Watches several directories at once, each with all below it. Give absolute paths.
 
     `notes` are sentences for a person, such as that events do not suffice and it polls; they are
-    complete after each `drain`. Directories in `without` (stores inside a root) are passed over,
+    complete after each `drain`. Who polls tries every `retry_seconds` whether events suffice again.
+    Directories in `without` (stores inside a root) are passed over,
     but for those that are themselves watched.
     """
 
@@ -64,11 +66,13 @@ class Watcher:
         without: Iterable[Path] = (),
         poll_seconds: float = 2.0,
         observe: Callable[[Iterable[Path], Heard], Observation] = Observation,
+        retry_seconds: float = _RETRY_SECONDS,
     ) -> None:
         self.notes: list[str] = []
         self.polling = False
         self._without = Prefixes(os.path.abspath(path) for path in without)
         self._poll_seconds = poll_seconds
+        self._retry_seconds = retry_seconds
         self._begin = observe
         self._roots: dict[Path, tuple[int, int] | None] = {}
         self._observation: Observation | None = None
@@ -76,7 +80,7 @@ class Watcher:
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.Lock()
         self._noticed: dict[Path, Noticed] = {}
-        self._next_check = self._next_count = self._next_poll = 0.0
+        self._next_check = self._next_count = self._next_poll = self._next_try = 0.0
         self._grown = self._short = self._renewed = False
 
     def start(self, roots: Iterable[Path]) -> None:
@@ -127,8 +131,12 @@ class Watcher:
 
     def take_count(self, missing: tuple[int, int] | None) -> None:
         """Begin anew if watches were missing twice, for once may be a directory just made, and
-        another may be one that could not be read; poll from then on if they are missing still."""
-        if missing and self._renewed:
+        another may be one that could not be read; poll if they are missing still, until a try finds
+        none missing."""
+        if self.polling:
+            if missing is None:
+                self._stop_polling()
+        elif missing and self._renewed:
             self._poll(f"only {missing[0]:,} of {missing[1]:,} directories can be watched")
         elif missing and self._short:
             self._renewed = True
@@ -159,6 +167,9 @@ class Watcher:
 
     def _check(self, now: float) -> None:
         """See to it that events still come, and from what stands at the roots' paths now."""
+        if self.polling and now >= self._next_try:
+            self._next_try = now + self._retry_seconds
+            self._observe()
         if self.polling and now >= self._next_poll:
             self._next_poll = now + self._poll_seconds
             self._doubt_all(Doubt.POLL)
@@ -176,7 +187,14 @@ class Watcher:
         if not self.polling:
             self.notes.append(f"{why}: looking every {self._poll_seconds:g} s instead")
             _log.warning("%s", self.notes[-1])
+            self._next_try = time.monotonic() + self._retry_seconds
         self.polling = True
+
+    def _stop_polling(self) -> None:
+        self.polling = False
+        self.notes.append("all directories can be watched again: file events suffice")
+        _log.info("%s", self.notes[-1])
+        self._doubt_all(Doubt.RESTART)
 
     def _on_event(self, root: Path, event: FileSystemEvent) -> None:
         """Take one event; called in watchdog's thread."""

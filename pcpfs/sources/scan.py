@@ -13,8 +13,10 @@ import errno
 import os
 from collections.abc import Collection, Iterable, KeysView
 from pathlib import Path
+from typing import NamedTuple
 
 from pcpfs.sources.ignore import Ignores, matcher
+from pcpfs.sources.mounts import is_unmounted, is_unmounted_root
 from pcpfs.sources.reading import stat_of, too_large
 from pcpfs.sources.rulefiles import (
     GIT_RULES,
@@ -52,13 +54,14 @@ def scan_paths(root: Path, options: ScanOptions, cache: StatCache, paths: Iterab
     if refusal:
         return Scan((), (Skipped("", Reason.UNREADABLE, refusal, True),), covered, device)
     walk = _Walk(os.path.abspath(root), options, cache)
-    if covered:
-        walk.through(wanted)
+    if covered and device is not None:
+        walk.through(wanted, device)
     return Scan(
         tuple(sorted(walk.files)),
         tuple(sorted(walk.skipped, key=lambda skip: skip.path)),
         covered,
         device,
+        tuple(sorted(walk.mounts)),
     )
 
 
@@ -93,9 +96,17 @@ def _root_state(root: Path, cache: StatCache) -> tuple[int | None, str | None]:
             empty = next(entries, None) is None
     except OSError as error:
         return None, f"{root}: {error.strerror}"
-    if empty and len(cache) and device != cache.device:
+    if is_unmounted_root(empty, device, cache):
         return None, f"{root} is empty and on another device than before; is it mounted?"
     return device, None
+
+
+class _Above(NamedTuple):
+    """What a directory hands down to what is in it; `included` is what it would be by itself."""
+
+    device: int
+    rules: Ignores
+    included: bool
 
 
 class _Walk:
@@ -104,33 +115,37 @@ class _Walk:
     def __init__(self, root: str, options: ScanOptions, cache: StatCache) -> None:
         self.files: list[Candidate] = []
         self.skipped: list[Skipped] = []
+        self.mounts: list[str] = []
         self._root = root
         self._options = options
         self._cache = cache
         self._include = matcher(options.include) if options.include else None
-        self._pending: list[tuple[str, Ignores, bool, _Wanted]] = []
+        self._pending: list[tuple[str, _Above, _Wanted]] = []
 
-    def through(self, wanted: _Wanted) -> None:
+    def through(self, wanted: _Wanted, device: int) -> None:
         try:
             rules = rules_above(self._root)
         except RulesUnreadable as error:
             self._skip("", Reason.UNREADABLE, str(error), directory=True)
             return
-        self._pending.append(("", rules, self._include is None, wanted))
+        self._pending.append(("", _Above(device, rules, self._include is None), wanted))
         while self._pending:
             self._list(*self._pending.pop())
 
     def _skip(self, path: str, reason: Reason, detail: str = "", directory: bool = False) -> None:
         self.skipped.append(Skipped(path, reason, detail, directory))
 
-    def _list(self, directory: str, outer: Ignores, included: bool, wanted: _Wanted) -> None:
+    def _list(self, directory: str, above: _Above, wanted: _Wanted) -> None:
         location = f"{self._root}/{directory}" if directory else self._root
         try:
             with os.scandir(location) as listing:
                 entries = {entry.name: entry for entry in listing}
+            device = os.stat(location, follow_symlinks=not directory).st_dev
+            if self._is_away(directory, not entries, is_mount=device != above.device):
+                return
             if self._is_foreign(directory, entries.keys()):
                 return
-            rules = rules_inside(outer, directory, location, entries)
+            rules = rules_inside(above.rules, directory, location, entries)
         except OSError as error:
             if error.errno not in _VANISHED:
                 self._skip(directory, Reason.UNREADABLE, error.strerror or "", directory=True)
@@ -139,9 +154,20 @@ class _Walk:
             self._skip(directory, Reason.UNREADABLE, str(error), directory=True)
             return
         prefix = f"{directory}/" if directory else ""
+        here = _Above(device, rules, above.included)
         for name in (wanted.keys() & entries.keys()) if wanted else entries:
             below = wanted[name] if wanted else wanted
-            self._judge(entries[name], prefix + name, rules, included, below)
+            self._judge(entries[name], prefix + name, here, below)
+
+    def _is_away(self, directory: str, empty: bool, *, is_mount: bool) -> bool:
+        """Whether what was mounted here is not, so that nothing can be said of it."""
+        if is_mount:
+            self.mounts.append(directory)
+        if not is_unmounted(directory, empty, is_mount, self._cache):
+            return False
+        detail = "another device was mounted here; remove the folder if it will not come back"
+        self._skip(directory, Reason.UNREADABLE, detail, directory=True)
+        return True
 
     def _is_foreign(self, directory: str, names: KeysView[str]) -> bool:
         """Whether this directory is a store or a bare repository, with all that is in it."""
@@ -154,21 +180,19 @@ class _Walk:
             return True
         return False
 
-    def _judge(
-        self, entry: os.DirEntry[str], path: str, rules: Ignores, included: bool, wanted: _Wanted
-    ) -> None:
+    def _judge(self, entry: os.DirEntry[str], path: str, here: _Above, wanted: _Wanted) -> None:
         directory = entry.is_dir(follow_symlinks=False)
         if entry.name in VCS_FOLDERS:
             self._skip(path, Reason.VCS, directory=directory)
         elif path in self._options.exclusions:
             self._exclude(entry, path, directory)
-        elif why := rules.why(path, directory):
+        elif why := here.rules.why(path, directory):
             self._skip(path, Reason.IGNORED, why, directory)
         elif directory:
-            included = self._includes(path, included, directory=True)
-            self._pending.append((path, rules, included, wanted))
+            included = self._includes(path, here.included, directory=True)
+            self._pending.append((path, here._replace(included=included), wanted))
         elif not wanted:
-            self._judge_file(entry, path, included)
+            self._judge_file(entry, path, here.included)
 
     def _exclude(self, entry: os.DirEntry[str], path: str, directory: bool) -> None:
         try:

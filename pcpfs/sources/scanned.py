@@ -110,13 +110,15 @@ class Scan:
 
     `files` and `skipped` are sorted by path. `covered` are the paths that were looked at, each with
     all below it; the empty path covers everything. `device` is that of the root, None if there is
-    no root now.
+    no root now; `mounts` are the directories below it that are on another device than the one that
+    they lie in.
     """
 
     files: tuple[Candidate, ...]
     skipped: tuple[Skipped, ...]
     covered: tuple[str, ...] = ("",)
     device: int | None = None
+    mounts: tuple[str, ...] = ()
 
     @property
     def to_read(self) -> tuple[str, ...]:

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.sources.scanned import Prefixes, Reason, Scan, Stat
 
-_MAGIC = b"pcpfs-statcache-2\n"
-"""The number rises when files must be read again: since 2 those with a secret are withheld."""
+_MAGIC = b"pcpfs-statcache-3\n"
+"""The number rises when files must be read again: since 2 those with a secret are withheld. 3
+also holds mount points."""
 _MODIFIED_QUIET_NS = 2_000_000_000
 _CHANGED_QUIET_NS = 100_000_000
-_HEADER = struct.Struct("<qQ")
+_HEADER = struct.Struct("<qQQ")
 _RECORD = struct.Struct("<QQqqqq?32s")
 _NO_DIGEST = bytes(32)
 
@@ -49,21 +50,30 @@ class Entry(NamedTuple):
 
 
 class StatCache:
-    """An immutable mapping from path to Entry, and the device of the root (-1: never seen).
+    """An immutable mapping from path to Entry, the device of the root (-1: never seen), and where
+    other devices were mounted below it.
 
     Entries stay packed until they are asked for: a watcher asks for one of many thousands.
     """
 
-    __slots__ = ("_asked", "_records", "device")
+    __slots__ = ("_asked", "_records", "device", "mounts")
 
-    def __init__(self, records: Mapping[str, bytes] | None = None, device: int = -1) -> None:
+    def __init__(
+        self,
+        records: Mapping[str, bytes] | None = None,
+        device: int = -1,
+        mounts: Collection[str] = (),
+    ) -> None:
         self._records: Mapping[str, bytes] = records or {}
         self._asked: dict[str, Entry] = {}
         self.device = device
+        self.mounts = frozenset(mounts)
 
     @classmethod
-    def of(cls, entries: Mapping[str, Entry], device: int) -> StatCache:
-        return cls({path: _pack(entry) for path, entry in entries.items()}, device)
+    def of(
+        cls, entries: Mapping[str, Entry], device: int, mounts: Collection[str] = ()
+    ) -> StatCache:
+        return cls({path: _pack(entry) for path, entry in entries.items()}, device, mounts)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -87,13 +97,15 @@ class StatCache:
             for path, record in self._records.items()
             if path in unread or path not in covered
         }
+        mounts = {path for path in self.mounts if path in unread or path not in covered}
         for file in scan.files:
             if file.digest is not None:
                 records[file.path] = self._record(file.path, file.stat, file.digest, now)
         for skip in scan.skipped:
             if skip.reason is Reason.BINARY and skip.stat is not None:
                 records[skip.path] = self._record(skip.path, skip.stat, None, now)
-        return StatCache(records, self.device if scan.device is None else scan.device)
+        device = self.device if scan.device is None else scan.device
+        return StatCache(records, device, mounts.union(scan.mounts))
 
     def _record(self, path: str, stat: Stat, digest: Digest | None, now: Instant) -> bytes:
         known = self.get(path)
@@ -103,8 +115,9 @@ class StatCache:
     def to_bytes(self) -> bytes:
         """A compact file of fixed records, guarded by a checksum."""
         records = b"".join(self._records.values())
-        names = "\0".join(self._records).encode("utf-8", "surrogateescape")
-        body = _HEADER.pack(self.device, len(self._records)) + records + names
+        listed = [*self._records, *sorted(self.mounts)]
+        names = "\0".join(listed).encode("utf-8", "surrogateescape")
+        body = _HEADER.pack(self.device, len(self._records), len(self.mounts)) + records + names
         return _MAGIC + hashlib.sha256(body).digest() + body
 
     @classmethod
@@ -114,12 +127,12 @@ class StatCache:
         body = raw[start:]
         if not raw.startswith(_MAGIC) or hashlib.sha256(body).digest() != raw[start - 32 : start]:
             return cls()
-        device, count = _HEADER.unpack_from(body)
+        device, count, mounts = _HEADER.unpack_from(body)
         end = _HEADER.size + count * _RECORD.size
-        names = body[end:].decode("utf-8", "surrogateescape").split("\0") if count else []
+        names = body[end:].decode("utf-8", "surrogateescape").split("\0") if count + mounts else []
         starts = range(_HEADER.size, end, _RECORD.size)
         records = [body[start : start + _RECORD.size] for start in starts]
-        return cls(dict(zip(names, records, strict=True)), device)
+        return cls(dict(zip(names[:count], records, strict=True)), device, names[count:])
 
     def save(self, write: Callable[[bytes], None]) -> None:
         write(self.to_bytes())

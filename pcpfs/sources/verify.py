@@ -12,6 +12,7 @@ from pcpfs.model.ids import Digest, FrameId, PageId, RootId
 from pcpfs.model.names import unescaped
 from pcpfs.ports import AdapterRegistry
 from pcpfs.sources.extraction_worker import extract
+from pcpfs.sources.mounts import not_mounted
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scanned import Content, Gone
@@ -49,11 +50,14 @@ def verify(
     seen = store.catalog if authority is None else authority.catalog
     checks: list[FrameCheck] = []
     unknown = 0
-    bound = {root.root_id: root for root in Roots(store).all()}
+    roots = Roots(store)
+    bound = {root.root_id: root for root in roots.all()}
+    away = {root: not_mounted(bound[root].path, roots.cache(bound[root])) for root in bound}
     for page in seen.pages("is_source AND is_open"):
         frames = seen.frames("page_id = ? AND valid_to IS NULL", (page.page_id,))
         root = bound.get(RootId(page.root_id)) if page.root_id else None
-        found = None if root is None else _checked(root, page, frames, registry)
+        is_away = root is not None and unescaped(page.path or "") in away[root.root_id]
+        found = None if root is None or is_away else _checked(root, page, frames, registry)
         if found is None:
             unknown += len(frames)
         else:

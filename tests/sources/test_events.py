@@ -198,9 +198,11 @@ class Short(Observation):
         return next(self.counts, (2, 3))
 
 
-def short_of_watches(root: Path, *counts: tuple[int, int] | None) -> Watcher:
+def short_of_watches(
+    root: Path, *counts: tuple[int, int] | None, retry_seconds: float = 600.0
+) -> Watcher:
     Short.counts = iter(counts)
-    watcher = Watcher(poll_seconds=0.1, observe=Short)
+    watcher = Watcher(poll_seconds=0.1, observe=Short, retry_seconds=retry_seconds)
     watcher.start([root])
     return watcher
 
@@ -214,6 +216,21 @@ def test_too_few_watches_are_said_aloud_and_made_up_for_by_polling(root: Path) -
             "only 2 of 3 directories can be watched: looking every 0.1 s instead"
         ]
         until(watcher, root, lambda total: Doubt.POLL in total.doubts)
+    finally:
+        watcher.stop()
+
+
+def test_once_there_are_watches_again_events_suffice(root: Path) -> None:
+    watcher = short_of_watches(root, *[(2, 3)] * 4, None, None, retry_seconds=0.1)
+    try:
+        until(watcher, root, lambda total: Doubt.POLL in total.doubts)
+        assert watcher.polling
+        until(watcher, root, lambda _: not watcher.polling)
+        assert watcher.notes[1:] == ["all directories can be watched again: file events suffice"]
+        settled(watcher, root)
+        (root / "new").write_text("x")
+        found = until(watcher, root, lambda total: "new" in total.paths)
+        assert Doubt.POLL not in found.doubts
     finally:
         watcher.stop()
 

@@ -268,6 +268,22 @@ def test_an_empty_root_on_another_device_is_not_mounted(root: Path) -> None:
     assert [skip.path for skip in look(root, cache=elsewhere).unreadable] == [""]
 
 
+def test_an_empty_folder_in_which_another_device_was_mounted_is_unreadable(root: Path) -> None:
+    write(root, {"a.py": "", "sub/mnt/b.py": "", "sub/c.py": ""})
+    full = StatCache().after(settle(root, look(root)), LATER)
+    assert full.mounts == frozenset()
+    entries = {path: entry for path in ("a.py", "sub/mnt/b.py") if (entry := full.get(path))}
+    mounted = StatCache.of(entries, full.device, {"sub/mnt"})
+    assert look(root, cache=mounted).unreadable == ()
+    (root / "sub/mnt/b.py").unlink()
+    assert [skip.path for skip in look(root, cache=mounted).unreadable] == ["sub/mnt"]
+    assert [skip.path for skip in look(root, cache=full).unreadable] == []
+    partial = scan_paths(root, ScanOptions(), mounted, ["sub/mnt/b.py"])
+    assert [skip.path for skip in partial.unreadable] == ["sub/mnt"]
+    (root / "sub/mnt").rmdir()
+    assert look(root, cache=mounted).unreadable == ()
+
+
 def test_a_partial_scan_sees_what_the_whole_one_sees_there(root: Path) -> None:
     write(
         root,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,15 +46,26 @@ PATHS = st.text(
 )
 
 
-@given(st.dictionaries(PATHS, ENTRIES), st.integers(0, 2**63 - 1))
-def test_a_cache_comes_back_from_its_bytes(entries: dict[str, Entry], device: int) -> None:
+@given(st.dictionaries(PATHS, ENTRIES), st.integers(0, 2**63 - 1), st.integers(0, 3))
+def test_a_cache_comes_back_from_its_bytes(
+    entries: dict[str, Entry], device: int, most: int
+) -> None:
     entries = {
         path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape"): entry
         for path, entry in entries.items()
     }
-    again = StatCache.from_bytes(StatCache.of(entries, device).to_bytes())
+    mounts = set(list(entries)[:most])
+    again = StatCache.from_bytes(StatCache.of(entries, device, mounts).to_bytes())
     assert {path: again.get(path) for path in entries} == entries
-    assert (len(again), again.device) == (len(entries), device)
+    assert (len(again), again.device, again.mounts) == (len(entries), device, mounts)
+
+
+def test_a_mount_is_remembered_until_a_look_at_its_place_says_otherwise() -> None:
+    cache = StatCache().after(replace(seen({"m/a": OLD, "n/b": OLD}), mounts=("m", "n")), NOW)
+    assert cache.mounts == {"m", "n"}
+    assert cache.after(seen({}, covered=("m/a", "o")), NOW).mounts == {"m", "n"}
+    away = Skipped("m", Reason.UNREADABLE, directory=True)
+    assert cache.after(seen({}, away), NOW).mounts == {"m"}
 
 
 @given(st.data())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,3 +134,59 @@ def test_a_root_that_is_not_mounted_keeps_all_and_is_followed_when_it_is_back(
     (tmp_path / "unmounted").rename(root)
     save(root / "a.py", function("in_a", 2))
     following.until_held(on_disk(root))
+
+
+UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
+MOUNTING = """
+import os, subprocess, sys
+sys.path[:] = {search!r}
+from pathlib import Path
+from pcpfs.sources.verify import verify
+from tests.staleness.following import Keeper, function, on_disk, save
+root = Path({root!r})
+keeper = Keeper(Path({store!r}), root)
+
+def mount():
+    subprocess.run(["mount", "-t", "tmpfs", "none", root / "mnt"], check=True)
+    save(root / "mnt/sub/c.py", function("in_c"))
+
+(root / "mnt").mkdir()
+mount()
+keeper.add()
+note, before = keeper.cite("in_c"), keeper.held()
+subprocess.run(["umount", root / "mnt"], check=True)
+save(root / "a.py", function("in_a", 2))
+(report,) = keeper.sources.sync().roots
+away = keeper.held()
+assert away.files.keys() == before.files.keys(), away
+assert away.skipped == {{("mnt", "unreadable")}}, away
+assert (report.changed, report.removed) == (1, 0), report
+assert not keeper.suspects(), note
+found = verify(keeper.store, keeper.sources.registry)
+assert (found.gone, found.stale, found.unknown) == (0, 0, 2), found
+mount()
+keeper.sources.sync()
+assert keeper.held() == on_disk(root)
+subprocess.run(["umount", root / "mnt"], check=True)
+(root / "mnt").rmdir()
+keeper.sources.sync()
+assert keeper.held() == on_disk(root)
+assert keeper.suspects().keys() == {{note}}
+"""
+
+
+def may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run([*UNSHARE, "true"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not may_mount(), reason="no mount namespaces for this user")
+def test_what_was_mounted_deeper_in_a_root_keeps_all_until_it_is_mounted_again(
+    keeper: Keeper, root: Path
+) -> None:
+    search = [entry for entry in sys.path if entry]
+    script = MOUNTING.format(search=search, root=str(root), store=str(keeper.path))
+    words = [*UNSHARE, sys.executable, "-c", script]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
