@@ -85,16 +85,11 @@ class SourceTree(Protocol):
 
 @runtime_checkable
 class Importing(Protocol):
-    """An adapter that also sees what a source imports; an optional power."""
-
-    def imports(self, source: bytes) -> tuple[str, ...]:
-        """What is imported, each once and in order, as the language spells it: `..a.b`, `./a`,
-        `crate::a`. A pure function of the bytes that never raises on content."""
-        ...
+    """An adapter that knows which files the imports of its extractions mean; an optional power."""
 
     def resolved(self, path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
         """The files of the same root that an import in the file at `path` means: none where it
-        leads elsewhere."""
+        leads elsewhere. A pure function of the arguments that raises on no target."""
         ...
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from pcpfs.model.frames import Import
 from pcpfs_adapters.definitions import MAX_DEPTH, Span
 from pcpfs_adapters.grammar import Captures, Grammar, Settings
 from pcpfs_adapters.kinds import CALLABLES, KINDS, LOCAL
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_ATTRIBUTES = 1000
 """Attributes and comments before a definition that are looked at: each step costs a search."""
+
+MAX_IMPORT = 1000
+"""What is spelled with more characters is no import that anybody wrote."""
 
 _SPACE = b" \t\r\n\f\v"
 
@@ -32,7 +37,7 @@ class Definition(NamedTuple):
     body: Node | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finder:
     """Finds the definitions of one parsed source by the rules of its language."""
 
@@ -45,7 +50,9 @@ class Finder:
         """Each name once, in order: the pattern that comes first in the query wins."""
         settings = self.grammar.settings
         best: dict[int, tuple[int, Captures]] = {}
-        for pattern, captures in self.grammar.matches(self.root):
+        for pattern, captures in self._matches:
+            if pattern >= self.grammar.first_import:
+                continue
             key = _key(captures)
             if key in best and best[key][0] <= pattern:
                 continue
@@ -62,18 +69,33 @@ class Finder:
                 is_deep = depth.of(node) > MAX_DEPTH
                 yield self._definition(kind, path, node, captures, is_deep=is_deep)
 
-    def imports(self) -> Iterator[str]:
-        """What is imported, as it is spelled."""
+    def imports(self) -> Iterator[Import]:
+        """What is imported, as it is spelled, in order; each once."""
+        found: dict[tuple[int, int], Import] = {}
+        for pattern, captures in self._matches:
+            settings = self.grammar.settings[pattern]
+            if pattern >= self.grammar.first_import and self._meant(settings, captures):
+                node = captures.get("member", captures["import"])[0]
+                target = self._imported(settings, captures)
+                found[node.byte_range] = Import(target, node.start_point[0] + 1)
+        seen: set[str] = set()
+        for _, each in sorted(found.items()):
+            if each.target and each.target not in seen:
+                seen.add(each.target)
+                yield each
+
+    def _imported(self, settings: Settings, captures: Captures) -> str:
         joint = self.language.import_joint
-        for settings, captures in self.grammar.other_matches(self.language.imports, self.root):
-            if not self._meant(settings, captures):
-                continue
-            said = self._text(captures["import"][0]).strip("\"'`")
-            said = (settings.get("prefix") or "") + "".join(said.split())
-            if "member" in captures:
-                member = self._text(captures["member"][0])
-                said += member if said.endswith(joint) else joint + member
-            yield said
+        said = self._text(captures["import"][0]).strip("\"'`")
+        said = (settings.get("prefix") or "") + "".join(said.split())
+        if "member" in captures:
+            member = "".join(self._text(captures["member"][0]).split())
+            said += member if said.endswith(joint) else joint + member
+        return said if len(said) <= MAX_IMPORT else ""
+
+    @cached_property
+    def _matches(self) -> list[tuple[int, Captures]]:
+        return self.grammar.matches(self.root)
 
     def _meant(self, settings: Settings, captures: Captures) -> bool:
         required, refused = settings.get("require"), settings.get("refuse")

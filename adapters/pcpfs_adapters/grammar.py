@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,6 +47,9 @@ class Grammar:
     comments: Query
     settings: tuple[Settings, ...]
     """What `#set!` says in each pattern of the query."""
+    first_import: int
+    """The number of the first pattern that finds imports: those stand behind the definitions, so
+    that a tree is searched once."""
 
     @classmethod
     def of(cls, language: Language) -> Grammar:
@@ -57,9 +59,10 @@ class Grammar:
         grammar: Any = language.grammar  # the pack types its names as one long Literal
         compiled = get_language(grammar)
         comments = Query(compiled, " ".join(f"({kind}) @comment" for kind in language.comments))
-        query = Query(compiled, language.query)
+        definitions = Query(compiled, language.query).pattern_count if language.imports else 0
+        query = Query(compiled, language.query + language.imports)
         settings = tuple(map(query.pattern_settings, range(query.pattern_count)))
-        return cls(compiled, query, comments, settings)
+        return cls(compiled, query, comments, settings, definitions or query.pattern_count)
 
     def parse(self, source: bytes, seconds: float) -> Tree | None:
         """None if it takes too much. A stopped parser would resume: each parse has its own."""
@@ -83,14 +86,6 @@ class Grammar:
         from tree_sitter import QueryCursor  # noqa: PLC0415
 
         return QueryCursor(self.query).matches(root)
-
-    def other_matches(self, query: str, root: Node) -> Iterator[tuple[Settings, Captures]]:
-        """Of a query that is rarely asked, so that it is compiled each time."""
-        from tree_sitter import Query, QueryCursor  # noqa: PLC0415
-
-        compiled = Query(self.compiled, query)
-        for pattern, captures in QueryCursor(compiled).matches(root):
-            yield compiled.pattern_settings(pattern), captures
 
     def comments_in(self, root: Node, start: int, stop: int) -> list[Node]:
         from tree_sitter import QueryCursor  # noqa: PLC0415

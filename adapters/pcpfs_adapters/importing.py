@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from posixpath import dirname, join, normpath
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from posixpath import basename, dirname, join, normpath
 from typing import Any
 
 from pcpfs.ports import SourceTree
@@ -22,6 +23,11 @@ _STRING = r'("(?:[^"\\\n]|\\.)*")'
 _REMARK = re.compile(_STRING + r"|//[^\n]*|/\*(?s:.*?)\*/")
 _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
 _CRATE_ROOTS = ("lib.rs", "main.rs")
+_JAVA = (".java", ".kt")
+_SOURCES = re.compile(r"src/(?:main|test)/(java|kotlin)$")
+_PHP_NAMESPACE = re.compile(rb"(?m)^\s*(?:<\?php\s+)?namespace\s+([\w\\]+)\s*[;{]")
+_CS_NAMESPACE = re.compile(rb"(?m)^\s*namespace\s+([\w.]+)")
+_EXPANSION = re.compile(r"^\"?(?:\$\{[^}]*\}|\$\([^)]*\)|\$\w+|`[^`]*`)\"?")
 
 
 def of_python(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
@@ -50,7 +56,7 @@ def of_scripts(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
     if target.startswith((".", "/")):
         return _script(tree, _within(dirname(path), target.lstrip("/")))
     for folder in _above(path):
-        for name in ("tsconfig.json", "jsconfig.json"):
+        for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
             raw = tree.read(join(folder, name))
             if raw is not None:
                 return _by_settings(tree, folder, target, _settings(raw))
@@ -74,18 +80,36 @@ def of_go(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
 
 
 def of_java(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
-    """The file of a class, from a folder above the file or the main sources beside its tests; a
-    member or an inner class is in the file of the outer one."""
-    parts = target.split(".")
-    bases = list(_above(path))
-    bases += [base.replace("src/test/", "src/main/") for base in bases if "src/test/" in base]
+    """The file of a class, from a folder above the file, the main sources beside its tests, or the
+    same folder of another module; a member or an inner class is in the file of the outer one.
+    `a.b.*`: all files of a package."""
+    parts = target.removesuffix(".*").split(".")
+    bases = [base for base in _java_bases(path, tree) if tree.names(join(base, parts[0]))]
+    for base in bases if target.endswith(".*") else ():
+        names = (name for name in tree.names(join(base, *parts)) if name.endswith(_JAVA))
+        if found := tuple(join(base, *parts, name) for name in names):
+            return found
     for length in range(len(parts), 0, -1):
         for base in bases:
-            for suffix in (".java", ".kt"):
-                found = join(base, *parts[:length]) + suffix
-                if tree.has(found):
-                    return (found,)
+            for suffix in _JAVA:
+                file = join(base, *parts[:length]) + suffix
+                if tree.has(file):
+                    return (file,)
     return ()
+
+
+def _java_bases(path: str, tree: SourceTree) -> Iterator[str]:
+    """Where packages may begin."""
+    above = list(_above(path))
+    yield from above
+    for base in above:
+        if "src/test/" in base:
+            yield base.replace("src/test/", "src/main/")
+    for base in above:
+        inside = _SOURCES.search(base)
+        if inside is not None:
+            yield from (join(module, f"src/main/{inside[1]}") for module in tree.names(""))
+            return
 
 
 def of_rust(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
@@ -112,11 +136,13 @@ def of_rust(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
 
 def of_c(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
     """`#include "…"`: beside the file, from a folder above it, or from `src/`, `include/` or a
-    folder right in that (`include/<project>/`) in one."""
+    folder right in that (`include/<project>/`) in one; `<…>` from `include/` only."""
+    is_public = target.startswith("<")
+    target = target.strip("<>")
     for folder in _above(path):
         public = join(folder, "include")
         inside = (join(public, name) for name in tree.names(public))
-        for base in (folder, join(folder, "src"), public, *inside):
+        for base in (public,) if is_public else (folder, join(folder, "src"), public, *inside):
             found = _within(base, target)
             if found and tree.has(found):
                 return (found,)
@@ -124,9 +150,72 @@ def of_c(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
 
 
 def of_ruby(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
-    """`require_relative`."""
-    found = _within(dirname(path), target.removesuffix(".rb") + ".rb")
-    return (found,) if found and tree.has(found) else ()
+    """What is spelled with `./` (`require_relative`) from the file's own folder, all else from the
+    nearest `lib/` above it or beside what is above it."""
+    name = target.removesuffix(".rb") + ".rb"
+    if target.startswith("./"):
+        return _first(tree, [_within(dirname(path), name)])
+    above = list(_above(path))
+    bases = [base for base in above if basename(base) == "lib"]
+    return _first(tree, [_within(base, name) for base in bases + [join(a, "lib") for a in above]])
+
+
+def of_php(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+    """The file of a class: by `psr-4` of the nearest `composer.json`, else below a folder above the
+    file by as much of its name as there are folders for, if it says to be of that namespace. What
+    is spelled with `./` is a file beside this one."""
+    if target.startswith("."):
+        return _first(tree, [_within(dirname(path), target)])
+    name = target.strip("\\")
+    for folder in _above(path):
+        raw = tree.read(join(folder, "composer.json"))
+        if raw is not None:
+            found = _first(tree, list(_by_composer(folder, name, raw)))
+            if found:
+                return found
+            break
+    parts = name.split("\\")
+    for base in _above(path):
+        for start in range(len(parts)):
+            file = join(base, *parts[start:]) + ".php"
+            if tree.has(file) and _declared(tree, file, _PHP_NAMESPACE) == "\\".join(parts[:-1]):
+                return (file,)
+    return ()
+
+
+def of_c_sharp(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+    """All files of a namespace, which lie in a folder of its name or of the end of that, or the
+    file of a class in one; below a folder above the file, if they say to be of that namespace."""
+    parts = target.split(".")
+    for base in _above(path):
+        for start in range(len(parts) + 1):
+            folder = join(base, *parts[start:]).rstrip("/")
+            names = [name for name in tree.names(folder) if name.endswith(".cs")]
+            files = [join(folder, name) for name in names]
+            if any(_declared(tree, file, _CS_NAMESPACE) == target for file in files[:3]):
+                return tuple(files)
+            file = f"{folder}.cs"
+            is_class = start < len(parts) and tree.has(file)
+            if is_class and _declared(tree, file, _CS_NAMESPACE) == ".".join(parts[:-1]):
+                return (file,)
+    return ()
+
+
+def of_bash(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+    """A path, from the file's own folder or one above it; what is worked out at the beginning of
+    it (`$HERE/`, `$(dirname "$0")/`) is taken for such a folder."""
+    rest = _EXPANSION.sub("", target).replace('"', "")
+    if set(rest) & set("$`") or target.startswith("/"):
+        return ()
+    return _first(tree, [_within(base, rest.lstrip("/")) for base in _above(path)])
+
+
+def of_lua(path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
+    """`a.b`: `a/b.lua` or `a/b/init.lua` from a folder above the file, its `lua/` or its `src/`."""
+    stem = target.replace(".", "/")
+    bases = [join(base, inside) for base in _above(path) for inside in ("", "lua", "src")]
+    names = (f"{stem}.lua", f"{stem}/init.lua")
+    return _first(tree, [_within(base, name) for base in bases for name in names])
 
 
 STYLES: Mapping[str, Callable[[str, str, SourceTree], tuple[str, ...]]] = {
@@ -137,6 +226,10 @@ STYLES: Mapping[str, Callable[[str, str, SourceTree], tuple[str, ...]]] = {
     "rust": of_rust,
     "c": of_c,
     "ruby": of_ruby,
+    "php": of_php,
+    "c_sharp": of_c_sharp,
+    "bash": of_bash,
+    "lua": of_lua,
 }
 """How a language names what it imports: `import_style` of its data file."""
 
@@ -160,6 +253,38 @@ def _within(base: str, target: str) -> str:
     """Empty if it leads out of the root."""
     found = normpath(join(base, target))
     return "" if found == "." or not _is_inside(found) else found
+
+
+def _first(tree: SourceTree, candidates: Iterable[str]) -> tuple[str, ...]:
+    return next(((found,) for found in candidates if found and tree.has(found)), ())
+
+
+def _declared(tree: SourceTree, path: str, pattern: re.Pattern[bytes]) -> str:
+    """The first namespace that a file says to be of; empty if it says none."""
+    found = pattern.search(tree.read(path) or b"")
+    return found[1].decode("utf-8", "replace") if found else ""
+
+
+def _by_composer(folder: str, name: str, raw: bytes) -> Iterator[str]:
+    for prefix, places in _psr_4(raw):
+        if name.startswith(prefix):
+            rest = name[len(prefix) :].strip("\\").replace("\\", "/")
+            yield from (_within(join(folder, place), f"{rest}.php") for place in places)
+
+
+@lru_cache(maxsize=16)
+def _psr_4(raw: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Prefixes of namespaces and the folders of each, the longest first; empty if it says none."""
+    try:
+        settings = json.loads(raw)
+        found = {
+            prefix: (places,) if isinstance(places, str) else tuple(map(str, places))
+            for section in ("autoload-dev", "autoload")
+            for prefix, places in settings.get(section, {}).get("psr-4", {}).items()
+        }
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return ()
+    return tuple(sorted(found.items(), key=lambda item: -len(item[0])))
 
 
 def _is_inside(path: str) -> bool:
@@ -187,10 +312,11 @@ def _script(tree: SourceTree, stem: str) -> tuple[str, ...]:
             candidates += [stem.removesuffix(suffix) + end for end in instead]
     candidates += [stem + suffix for suffix in _SCRIPTS]
     candidates += [join(stem, "index") + suffix for suffix in _SCRIPTS]
-    return next(((found,) for found in candidates if found and tree.has(found)), ())
+    return _first(tree, candidates)
 
 
-def _settings(raw: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def _settings(raw: bytes) -> Mapping[str, Any]:
     """The `compilerOptions`, with the comments and commas that JSON does not know taken out; empty
     if that is not enough."""
     text = raw.decode("utf-8-sig", "replace")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pcpfs.model.frames import Extraction
+from pcpfs.model.marks import says_generated
 from pcpfs_adapters.definitions import Span, Wording, nested, symbols
 from pcpfs_adapters.source_text import SourceText, read
 
@@ -45,7 +46,7 @@ _HTML_TAG = re.compile(rb" {0,3}</?[A-Za-z][^<>]*>[ \t]*$")
 @dataclass(frozen=True, slots=True)
 class Markdown:
     name: str = "markdown"
-    version: int = 1
+    version: int = 2
     media_type: str = "text/markdown"
     suffixes: tuple[str, ...] = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".qmd")
     filenames: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Markdown:
             encoding=text.encoding,
             line_count=text.line_count,
             notes=text.notes + notes,
+            generated=says_generated(text.utf8),
         )
 
 

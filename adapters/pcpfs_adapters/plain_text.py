@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pcpfs.model.frames import Extraction
+from pcpfs.model.marks import says_generated
 from pcpfs_adapters.source_text import read
 
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
     name: str = "text"
-    version: int = 1
+    version: int = 2
     media_type: str = "text/plain"
     suffixes: tuple[str, ...] = (".txt",)
     filenames: tuple[str, ...] = ()
@@ -25,4 +26,5 @@ class PlainText:
             encoding=text.encoding,
             line_count=text.line_count,
             notes=text.notes,
+            generated=says_generated(text.utf8),
         )

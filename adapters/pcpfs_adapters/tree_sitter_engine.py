@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pcpfs.model.frames import TOO_DAMAGED, TOO_LARGE, TOOK_TOO_MUCH, Extraction
+from pcpfs.model.marks import says_generated
 from pcpfs.ports import SourceTree
 from pcpfs_adapters.definitions import nested, symbols
 from pcpfs_adapters.describing import Describer
@@ -65,25 +66,21 @@ class TreeSitterAdapter:
         if damage.cost > MAX_COST:
             return self._extraction(text, TOO_DAMAGED, error_count=damage.places)
         parsed = (self.language, self._grammar, text, tree.root_node)
-        found = list(Finder(*parsed).definitions())
+        finder = Finder(*parsed)
+        found = list(finder.definitions())
         describer = Describer(*parsed)
         holders = TYPES.union(self.language.method_holders)
         placed = nested((definition.span for definition in found), holders)
         made, notes = symbols(
             text, placed, lambda number: describer.wording(found[number]), self.language.most
         )
-        return self._extraction(text, *notes, symbols=made, error_count=damage.places)
-
-    def imports(self, source: bytes) -> tuple[str, ...]:
-        text = read(source)
-        if not self.language.imports or len(text.utf8) > self.language.max_bytes:
-            return ()
-        text = text.without(self.language.macros)
-        tree = self._grammar.parse(text.parsed, self._seconds)
-        if tree is None or Damage.of(tree).cost > MAX_COST:
-            return ()
-        finder = Finder(self.language, self._grammar, text, tree.root_node)
-        return tuple(dict.fromkeys(finder.imports()))
+        return self._extraction(
+            text,
+            *notes,
+            symbols=made,
+            error_count=damage.places,
+            imports=tuple(finder.imports()) if self.language.imports else (),
+        )
 
     def resolved(self, path: str, target: str, tree: SourceTree) -> tuple[str, ...]:
         return resolve(self.language.import_style, path, target, tree)
@@ -100,5 +97,6 @@ class TreeSitterAdapter:
             encoding=text.encoding,
             line_count=text.line_count,
             notes=text.notes + notes,
+            generated=says_generated(text.utf8),
             **members,
         )

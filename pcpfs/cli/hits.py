@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pcpfs.cli.text import interval, plural, safe, safe_lines, short, styled
+from pcpfs.model.marks import marks
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import SearchAnswer, SearchHit
@@ -24,7 +25,8 @@ def answer_lines(answer: SearchAnswer) -> Iterator[str]:
 
 def _hit_lines(hit: SearchHit) -> Iterator[str]:
     label = styled(safe(hit.citation_label or hit.title), "bold")
-    mark = styled("  suspect", "red") if hit.suspect else ""
+    mark = styled(f"  {marks(hit)}", "dim") if marks(hit) else ""
+    mark += styled("  suspect", "red") if hit.suspect else ""
     ended = f"  {interval(hit.valid_from, hit.valid_to)}" if hit.valid_to else ""
     yield f"{label}  {styled(safe(hit.kind), 'cyan')}{mark}{ended}"
     told = hit.signature or hit.title

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pcpfs.cli.text import fields, interval, readable, safe, short, size, styled
+from pcpfs.model.marks import marks
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import FrameView, Manifest, SuspectPage, Suspicion
@@ -21,6 +22,7 @@ def page_lines(page: Manifest, payload: bytes | None) -> Iterator[str]:
             ("scope", page.scope),
             ("path", page.path),
             ("kind", kind),
+            ("marks", marks(page)),
             ("tags", ", ".join(page.facets.tags)),
             ("page", page.page_id),
             ("revision", short(page.revision_id)),
@@ -44,6 +46,7 @@ def frame_lines(frame: FrameView, source: bytes) -> Iterator[str]:
         [
             ("scope", frame.scope),
             ("name", frame.qualified_name),
+            ("marks", marks(frame)),
             ("file", f"{frame.root}/{frame.path}:{frame.lines[0]}-{frame.lines[1]}"),
             ("frame", frame.frame_id),
             ("holds", interval(frame.valid_from, frame.valid_to)),

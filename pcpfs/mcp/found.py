@@ -5,6 +5,7 @@ from __future__ import annotations
 from pcpfs.mcp.quoting import Quote, Rest, holds, short
 from pcpfs.mcp.room import broken_citations
 from pcpfs.model.answers import SearchHit
+from pcpfs.model.marks import marks
 from pcpfs.provider.answering import Desk
 from pcpfs.provider.candidate import Candidate, Subject
 from pcpfs.provider.standing import Standing
@@ -42,6 +43,7 @@ def _members(hit: SearchHit) -> dict[str, object]:
         "revision": short(hit.revision_id),
         "cite": hit.citation_label or hit.title,
         "kind": hit.kind,
+        "marks": marks(hit) or None,
         "scope": hit.scope,
         "lines": f"{hit.lines[0]}-{hit.lines[1]}" if hit.lines else None,
         "valid": holds(hit.valid_from, hit.valid_to),

@@ -110,6 +110,8 @@ class Manifest:
     root: str | None = None
     language: str | None = None
     error_count: int | None = None
+    test: bool | None = None
+    generated: bool | None = None
     incomplete: bool | None = None
     suspect: tuple[Suspicion, ...] | None = None
     content_ref: ContentRef | None = None
@@ -119,7 +121,8 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class FrameView:
-    """A frame as served: the symbol, where it is, and over which time it holds."""
+    """A frame as served: the symbol, where it is, and over which time it holds. `test` and
+    `generated` are true where that is so of its source, else None; the same in other answers."""
 
     frame_id: FrameId
     page_id: PageId
@@ -139,6 +142,8 @@ class FrameView:
     valid_from: Instant
     valid_to: Instant | None
     language: str
+    test: bool | None = None
+    generated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +227,8 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class SearchHit:
     """One result; `channel` says which index found it, `why` which words matched where.
-    `test` and `generated` are true of sources that are so by their path, else None."""
+    `test` is true of sources that are tests by their path, `generated` of those that a program made
+    by their path or their text, else None."""
 
     page_id: PageId
     revision_id: RevisionId
@@ -354,6 +360,10 @@ class RelationView:
     title: str
     status: str
 
+    @property
+    def type(self) -> str:
+        return self.relation.type
+
     def to_json(self) -> dict[str, object]:
         return {
             **self.relation.to_json(),
@@ -362,6 +372,28 @@ class RelationView:
             "title": self.title,
             "status": self.status,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedName:
+    """An import as it is spelled, its line, and the definition that its last part names."""
+
+    target: str
+    line: int
+    frame_id: FrameId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """One source imports another: no relation that anybody wrote, but what their texts mean, and
+    the files that there are."""
+
+    from_page_id: PageId
+    to_page_id: PageId
+    direction: str
+    title: str
+    imports: tuple[ImportedName, ...]
+    type: str = "imports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +407,8 @@ class RelatedPage:
     title: str
     lifecycle_status: str
     depth: int
-    via: tuple[RelationView, ...]
+    via: tuple[RelationView | ImportView, ...]
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

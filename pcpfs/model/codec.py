@@ -7,20 +7,20 @@ the same write the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from pcpfs.errors import Corrupt
 
 _NOT_CANONICAL = "a canonical document holds strings, whole numbers, booleans, lists and objects"
 
 
-def canonical(members: Mapping[str, object], sound: str | None = None) -> bytes:
+def canonical(members: Mapping[str, object], sound: Container[str] = ()) -> bytes:
     """The canonical bytes of a document; members that are None are absent, floats are refused.
 
-    The member `sound` is known to hold neither, and is not looked through.
+    The members in `sound` are known to hold neither, and are not looked through.
     """
     lines = [
-        f"{_compact(key)}:{_compact(members[key] if key == sound else _checked(members[key]))}"
+        f"{_compact(key)}:{_compact(members[key] if key in sound else _checked(members[key]))}"
         for key in sorted(members)
         if members[key] is not None
     ]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.codec import canonical, decode
@@ -65,12 +65,21 @@ class Symbol:
         )
 
 
+class Import(NamedTuple):
+    """What a source says it needs, as its language spells it (`..a.b`, `./a`, `crate::a`), and the
+    first line that says so. Which file that means depends on the files that there are."""
+
+    target: str
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """All that one adapter sees in one source: a pure function of (bytes, adapter, version).
 
     `symbols` are in document order (start, then longest first). `error_count` counts places that
-    did not parse; `notes` says in words what was limited, such as "too large to parse".
+    did not parse; `notes` says in words what was limited, such as "too large to parse". `imports`
+    are in order, each target once. `generated`: it says of itself that a program wrote it.
     """
 
     adapter: str
@@ -81,6 +90,8 @@ class Extraction:
     encoding: str = "utf-8"
     line_count: int = 0
     notes: tuple[str, ...] = ()
+    imports: tuple[Import, ...] = ()
+    generated: bool = False
 
     @property
     def adapter_tag(self) -> str:
@@ -94,10 +105,13 @@ class Extraction:
         return tuple(note for note in self.notes if note.endswith(ends))
 
     def encode(self) -> bytes:
-        """The canonical bytes of a frames file: names, kinds, ranges and digests; no ids."""
+        """The canonical bytes of a frames file: names, kinds, ranges and digests; no ids. It says
+        neither that nothing is imported nor that nobody generated it."""
         members = {name: getattr(self, name) for name in self.__slots__}
         members["symbols"] = [symbol.to_json() for symbol in self.symbols]
-        return canonical(members, sound="symbols")
+        members["imports"] = self.imports or None
+        members["generated"] = self.generated or None
+        return canonical(members, sound=("symbols", "imports"))
 
     @classmethod
     def decode(cls, raw: bytes, what: str) -> Self:
@@ -113,8 +127,10 @@ class Extraction:
                 value["encoding"],
                 value["line_count"],
                 tuple(value["notes"]),
+                tuple(Import(target, line) for target, line in value.get("imports", ())),
+                value.get("generated", False),
             )
-        except (KeyError, TypeError, IndexError, AttributeError, PcpfsError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, PcpfsError) as error:
             raise Corrupt(f"{what} is no frames file: {error}", path=what) from error
 
 

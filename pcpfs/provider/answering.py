@@ -27,6 +27,7 @@ from pcpfs.search.query import Query, parse
 from pcpfs.sources.roots import Root
 from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.references import Reference
+from pcpfs.store.searches.imports import Imports
 from pcpfs.store.session import Session
 
 _log = logging.getLogger(__name__)
@@ -51,7 +52,8 @@ class Desk:
         self.looking = Looking(session.store, self.reader, pins, roots, registry)
         self.readable = readable(session)
         store_id = session.store.store_id
-        self.around = Surroundings(store_id, self.reader, roots, self.readable, pins.as_of)
+        imports = Imports(self.reader.catalog, session.store.objects, pins, registry)
+        self.around = Surroundings(store_id, self.reader, roots, self.readable, imports)
         self.framer = Framer(store_id, self.reader.root_name, self.around.edges)
 
     def subject(self, candidate: Candidate, query: Query | None = None) -> Subject | None:

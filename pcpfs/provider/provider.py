@@ -140,7 +140,7 @@ class Provider:
 
     @cached_property
     def _registry(self) -> AdapterRegistry:
-        from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (see `query`)
+        from pcpfs.store.registry import installed_registry  # noqa: PLC0415 (see `query`)
 
         return installed_registry()
 

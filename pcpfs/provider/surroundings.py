@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pcpfs.model.cgp import FrameKind, FrameRelation
 from pcpfs.model.frames import FILE_KIND, Symbol
-from pcpfs.model.instants import Instant
 from pcpfs.model.names import unescaped
 from pcpfs.provider import naming
 from pcpfs.provider.candidate import Form, Subject
@@ -19,6 +18,7 @@ from pcpfs.provider.standing import Standing
 from pcpfs.sources.roots import Root
 from pcpfs.store.catalogs.rows import PageRow, RelationRow
 from pcpfs.store.reading import Reader
+from pcpfs.store.searches.imports import Imports
 
 _MOST_EDGES = 16
 _MOST_LINES = 60
@@ -26,7 +26,8 @@ _NOWHERE = (0, 0)
 
 
 class Surroundings:
-    """The edges of pages, to what this principal may read; `until` leaves later ones away."""
+    """The edges of pages, to what this principal may read; what came after the pins
+    of `imports` is left away."""
 
     def __init__(
         self,
@@ -34,14 +35,14 @@ class Surroundings:
         reader: Reader,
         roots: Mapping[str, Root],
         readable: frozenset[str],
-        until: Instant | None,
+        imports: Imports,
     ) -> None:
         self._store_id = store_id
         self._reader = reader
         self._roots = roots
         self._readable = readable
-        self._until = until
-        self._edges: dict[str, tuple[FrameRelation, ...]] = {}
+        self._until = imports.pins.as_of
+        self._imports = imports
 
     def edges(self, standing: Standing) -> tuple[FrameRelation, ...]:
         """What a page says about others: what it cites, what it was made of, what it replaces."""
@@ -71,7 +72,12 @@ class Surroundings:
             content=content,
         )
         frame = framer.frame(subject, shape)
-        edges = (*frame.relations, *self._inwards(standing), *self._defined(standing))
+        edges = (
+            *frame.relations,
+            *self._imported(standing),
+            *self._inwards(standing),
+            *self._defined(standing),
+        )
         return Form(replace(frame, relations=edges[:_MOST_EDGES]), _NOWHERE, whole=True)
 
     def _inwards(self, standing: Standing) -> tuple[FrameRelation, ...]:
@@ -89,6 +95,13 @@ class Surroundings:
         lines = lines[:_MOST_LINES] + ([f"and {more} more"] if more > 0 else [])
         return "\n".join([title, *lines]) + "\n"
 
+    def _imported(self, standing: Standing) -> tuple[FrameRelation, ...]:
+        """What a source imports, and by what it is imported."""
+        page = standing.page.page_id
+        out = (self._named("code.imports", e.to_page) for e in self._imports.out_of(page))
+        into = (self._edge("imported_by", e.from_page) for e in self._imports.into(page))
+        return _distinct((*out, *into))
+
     def _described(self, standing: Standing) -> Iterator[str]:
         for edge in self.edges(standing):
             yield f"{edge.rel.removeprefix('pcpfs:')}: {edge.display_name}"
@@ -96,6 +109,9 @@ class Surroundings:
             source = self._edge(row.type, row.from_page)
             if source is not None:
                 yield f"{row.type}, from: {source.display_name}"
+        for edge in self._imported(standing):
+            told = {"code.imports": "imports"}.get(edge.rel, "imports, from")
+            yield f"{told}: {edge.display_name}"
 
     def _symbol_lines(self, standing: Standing) -> Iterator[str]:
         for symbol in self.symbols(standing).values():
@@ -133,16 +149,17 @@ class Surroundings:
     def _edge(
         self, relation: str, other: str, row: RelationRow | None = None
     ) -> FrameRelation | None:
-        """An edge to a page, or to the symbol in it that the relation names."""
+        """An edge of ours to a page, or to the symbol in it that the relation names."""
+        return self._named(f"pcpfs:{relation}", other, row)
+
+    def _named(self, rel: str, other: str, row: RelationRow | None = None) -> FrameRelation | None:
         page = self._reader.catalog.page(other)
         if page is None or page.scope not in self._readable or page.lifecycle == "tombstoned":
             return None
         name = named(page.path or "" if page.is_source else page.title, "page")
         if row is not None and row.to_frame is not None:
             name = self._frame_name(row.to_frame) or name
-        return FrameRelation(
-            rel=f"pcpfs:{relation}", target_uri=self.uri_of(page), display_name=name
-        )
+        return FrameRelation(rel=rel, target_uri=self.uri_of(page), display_name=name)
 
     def _frame_name(self, frame_id: str) -> str | None:
         rows = self._reader.catalog.frames("frame_id = ?", (frame_id,))

@@ -77,14 +77,14 @@ class Sources:
     @cached_property
     def registry(self) -> AdapterRegistry:
         """The adapters; not looked for where nothing has to be read."""
-        from pcpfs.sources.registry import installed_registry  # noqa: PLC0415
+        from pcpfs.store.registry import installed_registry  # noqa: PLC0415
 
         return installed_registry()
 
     @cached_property
     def _pool(self) -> ExtractionPool:
         from pcpfs.sources.extraction_pool import ExtractionPool  # noqa: PLC0415 (see `registry`)
-        from pcpfs.sources.registry import installed_registry  # noqa: PLC0415
+        from pcpfs.store.registry import installed_registry  # noqa: PLC0415
 
         self._pools.append(ExtractionPool(installed_registry))
         return self._pools[0]

@@ -13,7 +13,6 @@ from pcpfs.model.answers import (
     LogEntry,
     Manifest,
     Pins,
-    RelatedPage,
     RelationView,
 )
 from pcpfs.model.changes import Relation
@@ -21,6 +20,7 @@ from pcpfs.model.frames import FILE_KIND, Frame, Symbol, frame_ids
 from pcpfs.model.front import read_front
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
+from pcpfs.model.marks import is_test
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import ContentRef, Facets, Payload, Principal, ProvenanceEvent, Revision
 from pcpfs.store.catalogs.catalog import Catalog, decode_list
@@ -32,7 +32,6 @@ from pcpfs.store.folding.thinned import payload_of
 from pcpfs.store.objects import Objects
 from pcpfs.store.references import Reference, absence, resolve
 from pcpfs.store.searches.citations import suspicions
-from pcpfs.store.searches.graph import Near
 from pcpfs.store.trees.tree import wanted_files
 
 
@@ -49,7 +48,7 @@ class Reader:
     ) -> None:
         self.catalog = catalog
         self._elsewhere = elsewhere
-        self._objects = objects
+        self.objects = self._objects = objects
         self._owner = owner
         self._pins = pins
         self._roots = {row.root_id: row.name for row in catalog.roots()}
@@ -140,6 +139,8 @@ class Reader:
             root=self.root_name(page.root_id),
             language=page.language,
             error_count=page.error_count,
+            test=(page.is_source and is_test(page.path or "")) or None,
+            generated=bool(page.generated) or None,
             incomplete=True if page.incomplete else None,
             suspect=suspicions(self.catalog, page.page_id) or None,
             content_ref=body.content_ref,
@@ -208,6 +209,8 @@ class Reader:
             valid_from=Instant(row.valid_from),
             valid_to=None if row.valid_to is None else Instant(row.valid_to),
             language=page.language or "",
+            test=is_test(page.path or "") or None,
+            generated=bool(page.generated) or None,
         )
 
     def relations(self, given: str, direction: str = "both") -> tuple[RelationView, ...]:
@@ -216,26 +219,11 @@ class Reader:
         found = []
         if direction in ("out", "both"):
             rows = self.catalog.relations("from_page = ?", (page,))
-            found += [self._relation(row, "out", row.to_page) for row in rows]
+            found += [self.relation_view(row, "out", row.to_page) for row in rows]
         if direction in ("in", "both"):
             rows = self.catalog.relations("to_page = ? AND from_page <> ?", (page, page))
-            found += [self._relation(row, "in", row.from_page) for row in rows]
+            found += [self.relation_view(row, "in", row.from_page) for row in rows]
         return tuple(found)
-
-    def related(self, near: Near) -> RelatedPage:
-        """A neighbour as served, with the relations that lead to it."""
-        return RelatedPage(
-            PageId(near.page.page_id),
-            RevisionId(near.page.revision_id),
-            near.page.scope,
-            near.page.title,
-            near.page.lifecycle,
-            near.depth,
-            tuple(
-                self._relation(row, way, row.to_page if way == "out" else row.from_page)
-                for row, way in near.via
-            ),
-        )
 
     def log(self, given: str) -> tuple[LogEntry, ...]:
         """A page's life, newest first; for a source page its observations with the symbols that
@@ -336,7 +324,8 @@ class Reader:
             raise NotFound(f"frame {frame} did not hold" + self._when())
         return rows[-1]
 
-    def _relation(self, row: RelationRow, direction: str, other: str) -> RelationView:
+    def relation_view(self, row: RelationRow, direction: str, other: str) -> RelationView:
+        """A relation as served to who comes from its other end."""
         page = self.catalog.page(other)
         relation = Relation.from_json(json.loads(row.body))
         return RelationView(  # a digest of bytes that somebody may not read is told nobody (PCP-L3)

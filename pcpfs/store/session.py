@@ -234,18 +234,12 @@ class Session:
         limit: int = DEFAULT_PART,
         cursor: str | None = None,
     ) -> Part[RelatedPage]:
-        """Pages that relations lead to, both ways, each by its shortest way, nearest first."""
-        from pcpfs.store.searches.graph import neighbours  # noqa: PLC0415 (see the top)
+        """Pages that relations and imports lead to, both ways, each by its shortest way, nearest
+        first. Of a symbol (its id or its name) what its text needs, and who imports it."""
+        from pcpfs.store.searches.related import Asked, related  # noqa: PLC0415 (see the top)
 
         with self._reading(pins) as reader:
-            start = resolve(reader.catalog, given).page
-            scopes = {row.scope for row in reader.catalog.scopes()}
-            found = neighbours(
-                reader.catalog, start, scopes=scopes, types=types, direction=direction, depth=depth
-            )
-            items = [reader.related(near) for near in found]
-        question = ("related", start, direction, *types, depth, pins)
-        return part_of(items, lambda item: item.page_id, question, limit, cursor)
+            return related(reader, given, pins, Asked(direction, types, depth, limit, cursor))
 
     def bundle(
         self,

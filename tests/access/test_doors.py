@@ -21,11 +21,11 @@ from pcpfs.mcp.tool import all_tools
 from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 from pcpfs.model.requests import MODES, PROJECTIONS, EventDraft, Filters
-from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.status import status
 from pcpfs.sources.verify import verify
 from pcpfs.store.catalogs.catalog import NOT_OF_FILES, TABLES
 from pcpfs.store.feed import Cursor, Feed
+from pcpfs.store.registry import installed_registry
 from pcpfs.store.searches.source_map import source_map
 from pcpfs.store.session import Session
 from pcpfs.store.undo import undo

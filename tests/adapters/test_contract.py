@@ -40,7 +40,7 @@ class Honest:
     """Sees `def name` lines; right, and small enough to go wrong in one place at a time."""
 
     name = "honest"
-    version = 1
+    version = Markdown().version
     media_type = "text/plain"
     suffixes: tuple[str, ...] = (".def",)
     filenames: tuple[str, ...] = ()

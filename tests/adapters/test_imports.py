@@ -41,9 +41,8 @@ def tree(*paths: str) -> Files:
 
 
 def imports(path: str, source: str) -> tuple[str, ...]:
-    adapter = builtin().for_source(path, b"")
-    assert isinstance(adapter, Importing)
-    return adapter.imports(source.encode())
+    found = builtin().for_source(path, b"").extract(source.encode()).imports
+    return tuple(target for target, _ in found)
 
 
 def leads(path: str, target: str, files: Files) -> tuple[str, ...]:
@@ -69,7 +68,7 @@ def leads(path: str, target: str, files: Files) -> tuple[str, ...]:
         ("a.js", 'import "./b";\nimport("./e");\nrequired("no");\n', "./b ./e"),
         ("a.tsx", "import type { A } from '@/a';\n", "@/a"),
         ("a.go", 'import (\n\t"fmt"\n\tx "a.b/c"\n)\nimport `d`\n', "fmt a.b/c d"),
-        ("A.java", "import a.b.C;\nimport static a.b.C.m;\nimport d.*;\n", "a.b.C a.b.C.m"),
+        ("A.java", "import a.b.C;\nimport static a.b.C.m;\nimport d.*;\n", "a.b.C a.b.C.m d.*"),
         ("a.kt", "import a.b.C\n", "a.b.C"),
         (
             "a.rs",
@@ -84,10 +83,36 @@ def leads(path: str, target: str, files: Files) -> tuple[str, ...]:
         (
             "a.c",
             '#include "a/b.h"\n#include <c.h>\n#ifdef X\n#include "d.h"\n#endif\n',
-            "a/b.h d.h",
+            "a/b.h <c.h> d.h",
         ),
         ("a.cc", '#include "a.h"\n', "a.h"),
-        ("a.rb", 'require "c"\nrequire_relative "a/b"\n', "a/b"),
+        (
+            "a.rb",
+            'require "c"\nrequire_relative "a/b"\nautoload :X, "d/x"\nputs "no"\n',
+            "c ./a/b d/x",
+        ),
+        (
+            "a.php",
+            "<?php\nuse A\\B, C as D;\nuse E\\{F, G\\H as I};\nuse function J\\k;\n"
+            "class L { use M; }\n",
+            "A\\B C E\\F E\\G\\H J\\k",
+        ),
+        (
+            "a.php",
+            "<?php\nrequire 'a.php';\nrequire_once __DIR__ . '/b/c.php';\nf('no');\n",
+            "./a.php ./b/c.php",
+        ),
+        (
+            "a.cs",
+            "using A;\nusing static B.C;\nusing X = D.E;\nglobal using F;\nnamespace G {using H;}",
+            "A B.C D.E F H",
+        ),
+        (
+            "a.sh",
+            'source ./a.sh\n. "$HERE/b.sh"\n. $(dirname "$0")/c.sh\necho no.sh\n',
+            './a.sh $HERE/b.sh $(dirname"$0")/c.sh',
+        ),
+        ("a.lua", "local a = require('a.b')\nrequire 'c'\nprint('no')\n", "a.b c"),
         ("a.css", '@import "b.css";', ""),
         ("a.py", "import a\nimport a\n", "a"),
     ],
@@ -120,7 +145,34 @@ GO = Files(
 JAVA = tree("src/main/java/a/b/C.java", "src/test/java/a/b/CTest.java", "src/main/java/a/K.kt")
 RUST = tree("src/lib.rs", "src/a.rs", "src/a/b.rs", "src/c/mod.rs", "src/c/d.rs")
 C = tree("src/a.c", "src/a.h", "include/lib/b.h", "src/deep/c.c")
-RUBY = tree("lib/a.rb", "lib/a/b.rb")
+RUBY = tree("lib/a.rb", "lib/a/b.rb", "test/a_test.rb", "a.rb")
+JAVA_MODULES = tree("core/src/main/java/a/C.java", "web/src/test/java/a/w/D.java")
+PUBLIC = tree("src/string.h", "src/a.c", "include/lib/b.h")
+PHP = Files(
+    {
+        "composer.json": b'{"autoload": {"psr-4": {"App\\\\": "src/", "App\\\\Own\\\\": ["own"]}}}',
+        "src/Models/User.php": b"<?php\nnamespace App\\Models;\n",
+        "own/X.php": b"",
+        "index.php": b"",
+    }
+)
+PHP_PLAIN = Files(
+    {
+        "lib/Models/User.php": b"<?php\nnamespace App\\Models;\nclass User {}\n",
+        "lib/Other/User.php": b"<?php\nnamespace Else\\Other;\n",
+        "lib/a.php": b"",
+    }
+)
+C_SHARP = Files(
+    {
+        "src/App/Core/Log.cs": b"\xef\xbb\xbfusing System;\nnamespace App.Core\n{\n",
+        "src/App/Core/Level.cs": b"namespace App.Core;\n",
+        "src/App/Main.cs": b"namespace App;\n",
+        "src/Core/Other.cs": b"namespace Other.Core;\n",
+    }
+)
+BASH = tree("bin/run.sh", "bin/lib.sh", "share/lib/util.sh", "bin/share/x.sh")
+LUA = tree("lua/a/b.lua", "lua/c/init.lua", "main.lua")
 
 LEADS = [
     ("pkg/a.py", ".sub.b", PYTHON, "pkg/sub/b.py"),
@@ -165,8 +217,38 @@ LEADS = [
     ("src/deep/c.c", "b.h", C, "include/lib/b.h"),
     ("src/a.c", "../../x.h", C, ""),
     ("lib/a.rb", "a/b", RUBY, "lib/a/b.rb"),
-    ("lib/a/b.rb", "../a", RUBY, "lib/a.rb"),
-    ("lib/a.rb", "../../x", RUBY, ""),
+    ("lib/a/b.rb", "a", RUBY, "lib/a.rb"),
+    ("lib/a.rb", "./../../x", RUBY, ""),
+    ("lib/a/b.rb", "./../a", RUBY, "lib/a.rb"),
+    ("lib/a/b.rb", "./b", RUBY, "lib/a/b.rb"),
+    ("test/a_test.rb", "a/b", RUBY, "lib/a/b.rb"),
+    ("test/a_test.rb", "set", RUBY, ""),
+    ("web/src/test/java/a/w/D.java", "a.C", JAVA_MODULES, "core/src/main/java/a/C.java"),
+    ("web/src/test/java/a/w/D.java", "java.util.List", JAVA_MODULES, ""),
+    ("src/main/java/a/K.kt", "a.b.*", JAVA, "src/main/java/a/b/C.java"),
+    ("src/test/java/a/b/CTest.java", "a.b.C.*", JAVA, "src/main/java/a/b/C.java"),
+    ("src/a.c", "<lib/b.h>", PUBLIC, "include/lib/b.h"),
+    ("src/a.c", "<string.h>", PUBLIC, ""),
+    ("index.php", "App\\Models\\User", PHP, "src/Models/User.php"),
+    ("index.php", "\\App\\Own\\X", PHP, "own/X.php"),
+    ("index.php", "Vendor\\Models\\User", PHP, ""),
+    ("index.php", "./src/Models/User.php", PHP, "src/Models/User.php"),
+    ("index.php", "./../x.php", PHP, ""),
+    ("lib/a.php", "App\\Models\\User", PHP_PLAIN, "lib/Models/User.php"),
+    ("lib/a.php", "App\\Other\\User", PHP_PLAIN, ""),
+    ("src/App/Main.cs", "App.Core", C_SHARP, "src/App/Core/Level.cs src/App/Core/Log.cs"),
+    ("src/App/Core/Log.cs", "App", C_SHARP, "src/App/Main.cs"),
+    ("src/App/Main.cs", "App.Core.Log", C_SHARP, "src/App/Core/Log.cs"),
+    ("src/App/Main.cs", "Other.Core", C_SHARP, "src/Core/Other.cs"),
+    ("src/App/Main.cs", "System.Text", C_SHARP, ""),
+    ("bin/run.sh", "./lib.sh", BASH, "bin/lib.sh"),
+    ("bin/run.sh", "$HERE/lib.sh", BASH, "bin/lib.sh"),
+    ("bin/run.sh", '$(dirname"$0")/share/x.sh', BASH, "bin/share/x.sh"),
+    ("bin/run.sh", "${ROOT}/share/lib/util.sh", BASH, "share/lib/util.sh"),
+    ("bin/run.sh", "/etc/profile", BASH, ""),
+    ("bin/run.sh", "$A/$B.sh", BASH, ""),
+    ("main.lua", "a.b", LUA, "lua/a/b.lua"),
+    ("lua/a/b.lua", "c", LUA, "lua/c/init.lua"),
 ]
 
 

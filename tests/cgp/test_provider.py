@@ -361,6 +361,23 @@ def test_what_is_around_an_anchor_is_a_graph(app: SourceTree, place: Workplace, 
     assert host.frames("x", anchors=(uri,), kinds=("graph",)) == (graph,)
 
 
+def test_a_graph_tells_what_a_source_imports_and_who_imports_it(
+    app: SourceTree, host: Host
+) -> None:
+    app.write("router.py", ROUTER)
+    app.write("app.py", "import router\n")
+    app.add()
+    for name, rel, other, told in (
+        ("app.py", "code.imports", "router.py", "imports: router.py"),
+        ("router.py", "pcpfs:imported_by", "app.py", "imports, from: app.py"),
+    ):
+        uri = app.path.joinpath(name).as_uri()
+        graph = by_kind(host.frames("x", anchors=(uri,), kinds=("graph",)))["graph"]
+        assert told in (graph.content or "")
+        target = app.path.joinpath(other).as_uri()
+        assert (rel, target) in [(edge.rel, edge.target_uri) for edge in graph.relations]
+
+
 def test_a_page_at_an_anchor_is_found_without_any_word(place: Workplace, host: Host) -> None:
     written = place.write(NOTE, title="Greedy")
     anchors = (f"pcpfs://{place.store.store_id}/{written.page_id}",)

@@ -11,12 +11,12 @@ from pathlib import Path
 from pcpfs.model.answers import Pins, RootReport, SearchHit
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
-from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.scanned import ScanOptions
 from pcpfs.sources.service import Sources
 from pcpfs.sources.synced import SyncReport
 from pcpfs.sources.verify import VerifyReport, verify
+from pcpfs.store.registry import installed_registry
 from tests.store.workplace import ANNA, Workplace
 
 PYTHON = """\

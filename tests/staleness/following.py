@@ -19,7 +19,6 @@ from pcpfs.model.names import Namespace, escaped, unescaped
 from pcpfs.model.requests import Draft
 from pcpfs.sources.extraction_worker import extract
 from pcpfs.sources.reading import read_stable
-from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.scan import scan
 from pcpfs.sources.scanned import Content, ScanOptions, Skipped
@@ -28,6 +27,7 @@ from pcpfs.sources.statcache import StatCache
 from pcpfs.sources.synced import SyncReport
 from pcpfs.sources.watch import Watch
 from pcpfs.sources.watch_line import WatchLine
+from pcpfs.store.registry import installed_registry
 from pcpfs.store.session import Session
 from pcpfs.store.store import Store
 from tests.store.workplace import ANNA, SCOPE

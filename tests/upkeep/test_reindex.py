@@ -16,9 +16,9 @@ from pcpfs.model.names import Namespace
 from pcpfs.ports import Adapter, AdapterRegistry
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.reextract import ReextractReport, reextract
-from pcpfs.sources.registry import installed_registry
 from pcpfs.sources.roots import Wanted
 from pcpfs.sources.service import Sources
+from pcpfs.store.registry import installed_registry
 from pcpfs.store.upkeeping.fsck import fsck
 from tests.store.workplace import ANNA, SCOPE, Workplace, draft, paths_of
 

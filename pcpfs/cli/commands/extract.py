@@ -14,7 +14,7 @@ from pcpfs.cli.failure import Failure
 from pcpfs.cli.files import read_file
 from pcpfs.cli.text import columns, plural, safe, styled
 from pcpfs.errors import PcpfsError
-from pcpfs.model.frames import Symbol
+from pcpfs.model.frames import Extraction, Symbol
 from pcpfs.ports import Adapter, AdapterRegistry, Importing
 
 HEAD = 512
@@ -26,6 +26,7 @@ class Imported:
     """An import as it is spelled, and the files below the root that it means."""
 
     target: str
+    line: int
     paths: tuple[str, ...]
 
 
@@ -40,6 +41,7 @@ class ExtractedFile:
     notes: tuple[str, ...] = ()
     frames: tuple[Symbol, ...] = ()
     imports: tuple[Imported, ...] | None = None
+    generated: bool | None = None
 
 
 @click.command(
@@ -59,7 +61,7 @@ def command(call: Call, paths: tuple[str, ...], *, imports: bool) -> int:
 
     Needs no store. A file that cannot be read is named, the others are printed all the same.
     """
-    from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (help needs none)
+    from pcpfs.store.registry import installed_registry  # noqa: PLC0415 (help needs none)
 
     adapters = installed_registry()
     files: list[ExtractedFile] = []
@@ -80,26 +82,27 @@ def extract(adapters: AdapterRegistry, path: str, *, imports: bool = False) -> E
     adapter = adapters.for_source(path, source[:HEAD])
     seen = adapter.extract(source)
     limited = "; ".join(seen.notes) if seen.notes and not seen.symbols else None
-    found = tuple(_imported(adapter, path, source)) if imports else None
+    found = tuple(_imported(adapter, path, seen)) if imports else None
     shown = (seen.language, seen.error_count, limited, seen.notes, seen.symbols)
-    return ExtractedFile(path, *shown, imports=found)
+    return ExtractedFile(path, *shown, imports=found, generated=seen.generated or None)
 
 
-def _imported(adapter: Adapter, path: str, source: bytes) -> Iterator[Imported]:
+def _imported(adapter: Adapter, path: str, seen: Extraction) -> Iterator[Imported]:
     from pcpfs.sources.folder_tree import FolderTree, root_of  # noqa: PLC0415
 
     if isinstance(adapter, Importing):
         root = root_of(Path(path))
         tree, place = FolderTree(root), Path(path).resolve().relative_to(root).as_posix()
-        for target in adapter.imports(source):
-            yield Imported(target, adapter.resolved(place, target, tree))
+        for target, line in seen.imports:
+            yield Imported(target, line, adapter.resolved(place, target, tree))
 
 
 def _lines(files: Sequence[ExtractedFile]) -> Iterator[str]:
     for file in files:
         count = plural(len(file.frames), "symbol")
         broken = f", {plural(file.error_count, 'place')} did not parse" if file.error_count else ""
-        told = file.skipped or "; ".join([f"{file.language}, {count}{broken}", *file.notes])
+        notes = [*(["generated"] if file.generated else []), *file.notes]
+        told = file.skipped or "; ".join([f"{file.language}, {count}{broken}", *notes])
         yield f"{styled(safe(file.path), 'bold')}  {safe(told)}"
         rows = [
             (f"  {s.lines[0]}-{s.lines[1]}", s.kind, safe(s.qualified_name), safe(s.signature))
@@ -108,4 +111,4 @@ def _lines(files: Sequence[ExtractedFile]) -> Iterator[str]:
         yield from columns(rows, ("dim", "cyan", "bold")) if rows else ()
         for imported in file.imports or ():
             places = ", ".join(map(safe, imported.paths)) or "elsewhere"
-            yield f"  imports {safe(imported.target)}  {styled(places, 'dim')}"
+            yield f"  {imported.line}  imports {safe(imported.target)}  {styled(places, 'dim')}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     examples=[
         "pcpfs related glossary.md",
         "pcpfs related glossary.md --type cites --direction in --depth 2",
+        "pcpfs related tidebook/almanac.py --type imports --direction in",
     ],
 )
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only these; repeatable.")
@@ -40,7 +41,12 @@ if TYPE_CHECKING:
 @with_pins
 @click.argument("page", metavar="ID")
 def command(call: Call, page: str, **given: Any) -> None:
-    """Show what a page is related to, the nearest first."""
+    """Show what a page is related to, the nearest first.
+
+    A source is related to what it imports, and to what imports it, in its own root: told with the
+    line and the name. ID may also be the name of a symbol: then to what its own text needs, and to
+    who imports it.
+    """
     part = call.session.related(page, **given)
     call.answer({"related": part.items, "cursor": part.cursor}, _lines(part))
 
@@ -48,7 +54,11 @@ def command(call: Call, page: str, **given: Any) -> None:
 def _lines(part: Part[RelatedPage]) -> Iterator[str]:
     for near in part.items:
         way = ", ".join(
-            f"{edge.relation.type} {'→' if edge.direction == 'out' else '←'}" for edge in near.via
+            f"{edge.type} {'→' if edge.direction == 'out' else '←'}" for edge in near.via
         )
-        yield f"{safe(way)}  {styled(safe(near.title), 'bold')}  {near.page_id}  {safe(near.scope)}"
+        name = styled(safe(near.path or near.title), "bold")
+        yield f"{safe(way)}  {name}  {near.page_id}  {safe(near.scope)}"
+        last = near.via[-1]
+        for named in getattr(last, "imports", ()):
+            yield styled(f"{named.line:>6}  {safe(named.target)}", "dim")
     yield from more_lines(part.cursor)

@@ -25,8 +25,8 @@ def command(call: Call) -> int:
 
     Exit code 1 if one is stale or gone.
     """
-    from pcpfs.sources.registry import installed_registry  # noqa: PLC0415 (help needs no store)
     from pcpfs.sources.verify import verify  # noqa: PLC0415
+    from pcpfs.store.registry import installed_registry  # noqa: PLC0415 (help needs no store)
 
     report = verify(call.store, installed_registry(), call.session.authority)
     call.answer(report, _lines(report))

@@ -13,6 +13,7 @@ from pcpfs.mcp.quoting import Quote, Rest, answer, at, holds, short
 from pcpfs.mcp.room import Room, broken_citations
 from pcpfs.mcp.tool import Tool
 from pcpfs.model.answers import Manifest
+from pcpfs.model.marks import marks
 from pcpfs.model.texts import decoded
 from pcpfs.provider.answering import Desk
 from pcpfs.provider.candidate import Candidate, Subject
@@ -60,6 +61,7 @@ def _source(desk: Desk, subject: Subject, wanted: str, kind: str, given: Given) 
         "revision": None if standing.has_changed else short(standing.span.revision_id),
         "cite": label_of(desk, standing, subject),
         "kind": kind,
+        "marks": "generated" if standing.page.generated else None,
         "scope": standing.page.scope,
         "lines": "{}-{}".format(*subject.symbol.lines) if subject.symbol else None,
         "valid": holds(subject.valid_from, subject.valid_to),
@@ -76,6 +78,7 @@ def _stored(desk: Desk, page: Manifest, raw: bytes, wanted: str, given: Given) -
         "heads": " ".join(page.heads) if len(page.heads) > 1 else None,
         "cite": f"{page.title} ({page.scope})" if page.root is None else f"{page.root}/{page.path}",
         "kind": page.kind,
+        "marks": marks(page) or None,
         "scope": page.scope,
         "type": page.payload.media_type if page.payload else None,
         "by": page.created_by,

@@ -31,6 +31,7 @@ from pcpfs.store.catalogs.rows import (
     FollowRow,
     FrameRow,
     GroundRow,
+    ImportRow,
     LatestEventRow,
     LinkRow,
     MentionRow,
@@ -48,7 +49,7 @@ from pcpfs.store.catalogs.rows import (
 )
 from pcpfs.store.folding.replacing import insert, remove_page, replace_pages
 
-CATALOG_VERSION = "22"
+CATALOG_VERSION = "23"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 
@@ -74,6 +75,7 @@ TABLES: tuple[tuple[str, type, str], ...] = (
     ("beside", BesideRow, "page_id, place"),
     ("beside_frame", BesideFrameRow, "page_id, place, frame_id"),
     ("branches", BranchesRow, "root_id"),
+    ("import", ImportRow, "page_id, revision_id, adapter"),
     ("relation", RelationRow, "from_page, relation_id"),
     ("change", ChangeRow, "change_id"),
     ("document", DocumentRow, "key"),

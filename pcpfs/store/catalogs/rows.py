@@ -15,7 +15,7 @@ class PageRow(NamedTuple):
     span, and `revision_id` is what such a branch said last. An authored page is open until it is
     closed. `heads`, `laid`
     (the heads in the order of their names in `tree/`), `latest`, `tags` and `disputes` are JSON
-    lists."""
+    lists. `generated`: by its path or its text a program made this source."""
 
     page_id: str
     scope: str
@@ -44,6 +44,7 @@ class PageRow(NamedTuple):
     line_count: int | None
     is_event: int = 0
     disputes: str = "[]"
+    generated: int = 0
 
 
 class RevisionRow(NamedTuple):
@@ -80,6 +81,16 @@ class SpanRow(NamedTuple):
     end_author: str | None = None
     basis: str | None = None
     place: int = 0
+
+
+class ImportRow(NamedTuple):
+    """What one revision of a source imports, as an adapter saw it: a JSON list of target and line.
+    What imports nothing has no row."""
+
+    page_id: str
+    revision_id: str
+    adapter: str
+    imports: str
 
 
 class ClosingRow(NamedTuple):
@@ -313,6 +324,7 @@ class PageRows:
     changes: tuple[ChangeRow, ...]
     documents: tuple[DocumentRow, ...]
     closings: tuple[ClosingRow, ...] = ()
+    imports: tuple[ImportRow, ...] = ()
     tail: Tail | None = None
     besides: tuple[BesideRow, ...] = ()
     beside_frames: tuple[BesideFrameRow, ...] = ()

@@ -26,6 +26,7 @@ _BY_PAGE = {
     "closing": "page_id",
     "beside": "page_id",
     "beside_frame": "page_id",
+    "import": "page_id",
     "frame": "page_id",
     "relation": "from_page",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,11 +14,15 @@ from pcpfs.model.ids import Digest, FrameId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
 from pcpfs.model.pages import Payload, Revision
-from pcpfs.store.catalogs.rows import BesideFrameRow, FrameRow
+from pcpfs.store.catalogs.rows import BesideFrameRow, FrameRow, ImportRow
 from pcpfs.store.folding.fold import PageState
 from pcpfs.store.folding.timeline import Aside, Observation, runs
 
 _Seen = Observation | Version
+
+GENERATED_KEY = "~"
+"""The end of the keys of symbols in a source that says of itself that a program made it: it changes
+what their documents are worth."""
 
 
 class Bodies(NamedTuple):
@@ -36,6 +41,7 @@ class SeenFrames:
         self._bodies = bodies
         self._name = escaped(path.rpartition("/")[2])
         self._frames: dict[tuple[RevisionId, str], dict[FrameId, Frame]] = {}
+        self._extractions: dict[tuple[RevisionId, str], Extraction] = {}
 
     def payload(self, version: _Seen) -> Payload:
         payload = self._bodies.revision(version.revision).payload
@@ -43,7 +49,20 @@ class SeenFrames:
         return payload
 
     def extraction(self, version: _Seen) -> Extraction:
-        return self._bodies.extraction(self.payload(version).ref, version.adapter)
+        key = (version.revision, version.adapter)
+        if key not in self._extractions:
+            payload = self.payload(version)
+            self._extractions[key] = self._bodies.extraction(payload.ref, version.adapter)
+        return self._extractions[key]
+
+    def import_rows(self) -> tuple[ImportRow, ...]:
+        """What the observations import, each revision once for each adapter that saw it."""
+        found = {(o.revision, o.adapter): self.extraction(o).imports for o in self._state.timeline}
+        return tuple(
+            ImportRow(self._state.page, revision, adapter, _json(imports))
+            for (revision, adapter), imports in found.items()
+            if imports
+        )
 
     def frames(self, version: _Seen) -> dict[FrameId, Frame]:
         """The frames of some bytes as an adapter saw them by id, the whole file first."""
@@ -154,4 +173,8 @@ class SeenFrames:
         is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])
         if is_outside and observation.revision not in self._state.thinned:
             hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
-        return f"{frame}.{hasher.hexdigest()[:16]}"
+        mark = GENERATED_KEY if self.extraction(observation).generated else ""
+        return f"{frame}.{hasher.hexdigest()[:16]}{mark}"
+
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -9,6 +9,7 @@ from pcpfs.errors import Corrupt, InvalidName
 from pcpfs.model.front import About, read_front
 from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
+from pcpfs.model.marks import is_generated
 from pcpfs.model.names import TreePath, escaped, source_path
 from pcpfs.model.pages import Revision
 from pcpfs.store.catalogs.rows import (
@@ -155,6 +156,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         language=extraction.language,
         error_count=extraction.error_count,
         line_count=extraction.line_count,
+        generated=int(extraction.generated or is_generated(shown_path)),
     )
     observed = {o.revision: bodies.revision(o.revision) for o in state.timeline}
     beside = {v.revision for aside in state.asides for v in aside.event.versions}
@@ -172,6 +174,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         changes=tuple(_change_rows(state.page, state)),
         documents=_documents(state, observed, current, frames),
         closings=_closing_rows(state),
+        imports=seen.import_rows(),
         tail=tail,
         besides=tuple(_beside_row(state.page, aside) for aside in state.asides),
         beside_frames=seen.beside_rows(),

@@ -30,6 +30,7 @@ _TABLES = (
     _Table("closing", "page_id", "page_id, place"),
     _Table("beside", "page_id", "page_id, place"),
     _Table("beside_frame", "page_id", "page_id, place, frame_id"),
+    _Table("import", "page_id", "page_id, revision_id, adapter"),
     _FRAMES,
     _Table("relation", "from_page", "from_page, relation_id"),
     _Table("change", "page_id", "change_id"),
@@ -81,6 +82,7 @@ def _replace_tail(db: sqlite3.Connection, rows: PageRows, tail: Tail) -> None:
     insert(db, "closing", rows.closings)
     insert(db, "beside", rows.besides)
     insert(db, "beside_frame", rows.beside_frames)
+    insert(db, "import", rows.imports)
     insert(db, "relation", rows.relations)
     insert(db, "change", rows.changes)
     spans = db.execute(

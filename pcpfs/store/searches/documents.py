@@ -9,13 +9,14 @@ from itertools import islice
 
 from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.ids import Digest, PageId, RevisionId
-from pcpfs.model.marks import ranks_lower
+from pcpfs.model.marks import ranks_lower, says_generated
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Revision
 from pcpfs.model.texts import decoded
 from pcpfs.search.analysis import Document
 from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.catalogs.rows import FrameRow, PageRow
+from pcpfs.store.catalogs.seen_frames import GENERATED_KEY
 from pcpfs.store.objects import Objects
 
 _PROSE = re.compile(r"text/(markdown|plain|x-rst|html)|message/.*")
@@ -99,7 +100,7 @@ class Documents:
                 signature=frame.signature,
                 path=path,
                 prose=documentation,
-                factor_percent=_factor(path),
+                factor_percent=_factor(path, is_generated=key.endswith(GENERATED_KEY)),
             )
 
     def _documentation(self, namespace: Namespace, frame: FrameRow, digest: Digest) -> str:
@@ -138,12 +139,12 @@ def _source_body(revision_id: str, page: PageRow, raw: bytes) -> Document:
         title=page.title,
         prose=text if is_prose else "",
         body="" if is_prose else text,
-        factor_percent=_factor(path),
+        factor_percent=_factor(path, is_generated=says_generated(raw)),
     )
 
 
-def _factor(path: str) -> int:
-    return _LESS_PERCENT if ranks_lower(path) else 100
+def _factor(path: str, *, is_generated: bool) -> int:
+    return _LESS_PERCENT if is_generated or ranks_lower(path) else 100
 
 
 def _is_text(raw: bytes) -> bool:

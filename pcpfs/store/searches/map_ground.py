@@ -39,7 +39,7 @@ from pcpfs.store.catalogs.pinned import holds
 from pcpfs.store.catalogs.rows import GroundRow, MentionRow, RootRow
 from pcpfs.store.objects import Objects
 
-_VERSION = f"1 {MENTIONS} {sys.byteorder}"
+_VERSION = f"2 {MENTIONS} {sys.byteorder}"
 """Of what is kept: the first number rises whenever something else would be drawn."""
 _LONGEST_LINE = 160
 _UNMENTIONED = 0.02
@@ -56,6 +56,12 @@ class SourceFile(NamedTuple):
     digest: str | None
     adapter: str | None
     scope: str
+    generated: int
+
+    @property
+    def is_less(self) -> bool:
+        """Whether it comes after the rest: a test, generated, by others."""
+        return bool(self.generated) or ranks_lower(self.path)
 
 
 class Symbol(NamedTuple):
@@ -103,7 +109,7 @@ class Survey:
         condition, parameters = holds(pins, "span")
         rows = catalog.query(
             "SELECT page.page_id, path, language, span.revision_id, revision.digest, "
-            "span.adapter, page.scope FROM page JOIN span USING (page_id) "
+            "span.adapter, page.scope, page.generated FROM page JOIN span USING (page_id) "
             "JOIN revision ON revision.revision_id = span.revision_id "
             f"WHERE root_id = ? AND lifecycle = 'active' AND {condition} "
             "ORDER BY path, page.page_id",
@@ -238,7 +244,7 @@ def _references(
         Place(
             file.path,
             family(file.language or ""),
-            ranks_lower(file.path) or number not in found,
+            file.is_less or number not in found,
             found.get(number, {}),
         )
         for number, file in enumerate(files)

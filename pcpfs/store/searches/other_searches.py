@@ -17,6 +17,7 @@ from pcpfs.store.references import Reference, resolve
 from pcpfs.store.searches.documents import Documents
 from pcpfs.store.searches.eligible import Eligible
 from pcpfs.store.searches.graph import neighbours
+from pcpfs.store.searches.imports import Imports
 from pcpfs.store.searches.page_hits import PageHits, kind_of
 from pcpfs.store.searches.search_request import Search
 from pcpfs.store.searches.text_search import TextSearch, symbol_hit
@@ -128,6 +129,7 @@ class OtherSearch:
             scopes=search.scopes,
             types=filters.relation_types,
             depth=filters.depth,
+            imports=Imports(self._reader.catalog, self._reader.objects, search.pins),
         )
         for near in found:
             yield from self._page_hits(

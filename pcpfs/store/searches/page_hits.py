@@ -7,7 +7,7 @@ from pcpfs.model.answers import Pins, SearchHit
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
-from pcpfs.model.marks import is_generated, is_test
+from pcpfs.model.marks import is_test
 from pcpfs.model.names import Namespace
 from pcpfs.model.requests import EVENT, PROJECTIONS
 from pcpfs.model.texts import decoded
@@ -78,7 +78,7 @@ class PageHits:
             valid_to=None if span.valid_to is None else Instant(span.valid_to),
             lifecycle_status=_status(page, revision),
             test=(page.is_source and is_test(page.path or "")) or None,
-            generated=(page.is_source and is_generated(page.path or "")) or None,
+            generated=bool(page.generated) or None,
         )
 
     def payload(self, page: PageRow, revision: str) -> bytes:

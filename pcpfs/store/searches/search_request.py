@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pcpfs.model.answers import Pins, SearchAnswer, SearchHit
-from pcpfs.model.marks import is_generated, is_test
+from pcpfs.model.marks import is_test
 from pcpfs.model.requests import EVENT, MOST_RESULTS, PROJECTIONS, SYMBOL, Filters
 from pcpfs.store.catalogs.rows import PageRow
 from pcpfs.store.paging import Given, checked_limit
@@ -45,10 +45,8 @@ def page_filter(
 def _is_marked(filters: Filters, page: PageRow) -> bool:
     """Whether a page is a test, or generated, as is wanted; what is no source is neither."""
     path = page.path or "" if page.is_source else ""
-    return filters.tests in (None, is_test(path)) and filters.generated in (
-        None,
-        is_generated(path),
-    )
+    is_generated = bool(page.generated)
+    return filters.tests in (None, is_test(path)) and filters.generated in (None, is_generated)
 
 
 def _path_filter(pattern: str | None) -> Callable[[str], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -11,7 +11,6 @@ from pcpfs.errors import Busy, NotFound, ReadOnly, StorageFull, UsageError
 from pcpfs.model.answers import Pins
 from pcpfs.model.ids import FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
-from pcpfs.model.marks import ranks_lower
 from pcpfs.model.names import escaped
 from pcpfs.model.requests import DEFAULT_TOKENS, MOST_RESULTS, SYMBOL, Filters
 from pcpfs.model.source_maps import MappedFile, MappedSymbol, SourceMap
@@ -232,7 +231,8 @@ def _by_path(survey: Survey, text: str, wanted: _Wanted) -> bool:
 
 def _by_symbol(survey: Survey, text: str, wanted: _Wanted) -> bool:
     name = text.strip().replace("::", ".").removesuffix("()")
-    found = [(page, frame, _weight(path)) for page, frame, path in survey.named(name) if name]
+    weights = _weights(survey)
+    found = [(page, frame, weights[page]) for page, frame, _ in survey.named(name) if name]
     if max((weight for *_, weight in found), default=0.0) < 1:
         return False  # words find what only tests are called
     for page, frame, weight in found:
@@ -251,13 +251,13 @@ def _by_words(session: Session, survey: Survey, text: str, wanted: _Wanted) -> b
         limit=MOST_RESULTS,
         mode="text",
     )
-    pages = {file.page_id for file in survey.files}
-    hits = [hit for hit in answer.results if hit.page_id in pages][:_FOUND_BY_WORDS]
+    weights = _weights(survey)
+    hits = [hit for hit in answer.results if hit.page_id in weights][:_FOUND_BY_WORDS]
     for hit in hits:
-        wanted.add(hit.page_id, hit.score * _weight(hit.path or ""), hit.frame_id)
+        wanted.add(hit.page_id, hit.score * weights[hit.page_id], hit.frame_id)
     return bool(hits)
 
 
-def _weight(path: str) -> float:
-    """Who asks for something seldom means its tests."""
-    return _TESTS if ranks_lower(path) else 1.0
+def _weights(survey: Survey) -> Mapping[str, float]:
+    """By page: who asks for something seldom means its tests, or what was generated."""
+    return {file.page_id: _TESTS if file.is_less else 1.0 for file in survey.files}

@@ -72,9 +72,8 @@ class SymbolSearch:
             page = pages[row.page_id]
             if page and eligible.page(page) and eligible.frame(page, row):
                 path = page.path or ""
-                yield _Found(
-                    closeness, ranks_lower(path), path, row.line_a, row.frame_id, row, page
-                )
+                is_less = bool(page.generated) or ranks_lower(path)
+                yield _Found(closeness, is_less, path, row.line_a, row.frame_id, row, page)
 
     def _candidates(self, search: Search, name: str, exact: bool) -> list[FrameRow]:
         """Rows whose name could be meant: indexed questions, but a scan of the last names where a

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pcpfs.model.answers import FrameView, Pins, SearchAnswer, SearchHit
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import FrameId
-from pcpfs.model.marks import is_generated, is_test
 from pcpfs.model.pages import Facets
 from pcpfs.model.texts import decoded
 from pcpfs.ports import SearchIndex
@@ -277,8 +276,8 @@ def symbol_hit(
         suspect=None,
         valid_from=view.valid_from,
         valid_to=view.valid_to,
-        test=is_test(view.path or "") or None,
-        generated=is_generated(view.path or "") or None,
+        test=view.test,
+        generated=view.generated,
     )
 
 
