@@ -232,7 +232,7 @@ def _by_path(survey: Survey, text: str, wanted: _Wanted) -> bool:
 def _by_symbol(survey: Survey, text: str, wanted: _Wanted) -> bool:
     name = text.strip().replace("::", ".").removesuffix("()")
     weights = _weights(survey)
-    found = [(page, frame, weights[page]) for page, frame, _ in survey.named(name) if name]
+    found = [(page, frame, weights.get(page, 1.0)) for page, frame, _ in survey.named(name) if name]
     if max((weight for *_, weight in found), default=0.0) < 1:
         return False  # words find what only tests are called
     for page, frame, weight in found:
