@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pcpfs.sources.registry import installed_registry
 
 from pcpfs.model.frames import Extraction
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted
-from pcpfs.sources.registry import installed_registry
 
 ADAPTERS = """
 import os, re, sys, time
