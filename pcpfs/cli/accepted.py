@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import columns, safe
+from pcpfs.cli.text import columns
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.scopes.accepted import AcceptedView

@@ -19,7 +19,7 @@ import click
 
 from pcpfs.cli.settings import Settings, debugging, here, no_store
 from pcpfs.cli.terminal import tell
-from pcpfs.cli.text import safe
+from pcpfs.model.shown import inert, safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.cli.progress import TerminalProgress
@@ -157,8 +157,20 @@ class Call:
         told = document({key: value for key, value in after.items() if value is not None})
         self.raw(b"]" + (b", " + told[1:] if len(told) > 3 else b"}\n"))
 
+    def content(self, content: bytes) -> None:
+        """Write exactly these bytes to standard output; to a terminal what would drive it as
+        escapes."""
+        if sys.stdout.isatty():
+            text = safe_lines(content.decode("utf-8", "surrogateescape"))
+            content = text.encode("utf-8", "replace")
+        self._write(content)
+
     def raw(self, content: bytes) -> None:
-        """Write exactly these bytes to standard output."""
+        """Write a document, or a part of one, to standard output; to a terminal in ASCII where
+        other characters would drive it."""
+        self._write(inert(content) if sys.stdout.isatty() else content)
+
+    def _write(self, content: bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

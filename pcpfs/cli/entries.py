@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import styled
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 from pcpfs.view.nodes import Directory, Entry, File, Link, Node
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import interval, plural, safe, safe_lines, short, styled
+from pcpfs.cli.text import interval, plural, short, styled
 from pcpfs.model.marks import marks
+from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import SearchAnswer, SearchHit

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pcpfs.cli.call import Call
-from pcpfs.cli.text import plural, safe, styled
+from pcpfs.cli.text import plural, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.inspection import CheckResult, Inspection

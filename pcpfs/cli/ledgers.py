@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pcpfs.cli.call import Call
-from pcpfs.cli.text import plural, safe, safe_lines, short, styled
+from pcpfs.cli.text import plural, short, styled
 from pcpfs.errors import NotFound, UsageError
 from pcpfs.model.grants import READ, WRITE
+from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.ledger import ContextEntry, ContextProjection, ShownEntry, StoreLedger

@@ -18,9 +18,9 @@ from pcpfs.cli.call import document
 from pcpfs.cli.command import FolderGroup
 from pcpfs.cli.failure import Failure
 from pcpfs.cli.settings import colour, debugging
-from pcpfs.cli.text import safe
 from pcpfs.cli.versions import print_versions
 from pcpfs.errors import Unavailable
+from pcpfs.model.shown import safe
 
 PIPE_CLOSED = 141
 _COLLECTED_AFTER = 50_000

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import plural, safe, styled
+from pcpfs.cli.text import plural, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import HistoryReport, RootReport, Skipped

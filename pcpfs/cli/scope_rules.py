@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import columns, safe, styled
+from pcpfs.cli.text import columns, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.scopes.governing import ScopeRules

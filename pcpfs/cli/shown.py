@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pcpfs.cli.text import fields, interval, readable, safe, short, size, styled
+from pcpfs.cli.text import fields, interval, readable, short, size, styled
 from pcpfs.model.marks import marks
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import FrameView, Manifest, SuspectPage, Suspicion

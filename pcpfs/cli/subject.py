@@ -38,7 +38,7 @@ class Subject:
         self._span = span
         self._pins = pins
         self._given = given
-        self.is_frame = session.resolve(given).frame is not None
+        self.is_frame = session.resolve(given, pins).frame is not None
 
     @cached_property
     def manifest(self) -> Manifest:

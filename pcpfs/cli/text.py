@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pcpfs.model import shown
+from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.model.instants import Instant
-
-safe, safe_lines = shown.safe, shown.safe_lines
 
 _SHORT = {"pg": 14, "rev": 12, "chg": 12, "fr": 10, "sha256": 12}
 

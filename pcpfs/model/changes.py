@@ -188,17 +188,18 @@ class LifecycleSet:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The page claims this path in `tree/`."""
+    """The page claims this path in `tree/`; one `of_title` nobody asked for, and it claims none."""
 
     type: ClassVar[str] = "named"
     path: str
+    of_title: bool = False
 
     def to_json(self) -> dict[str, object]:
-        return {"path": self.path}
+        return {"path": self.path, **({"of_title": True} if self.of_title else {})}
 
     @classmethod
     def from_json(cls, value: JsonObject) -> Self:
-        return cls(value["path"])
+        return cls(value["path"], value.get("of_title", False) is True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,12 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
+def inert(document: bytes) -> bytes:
+    """JSON that says the same and cannot drive a terminal."""
+    text = document.decode("utf-8", "surrogateescape")
+    return _IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
 def safe_lines(text: str) -> str:
     """Text of several lines, made safe; a carriage return before a line feed is dropped."""
     return _IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))

@@ -13,7 +13,6 @@ from pcpfs.model.changes import (
     Event,
     LifecycleSet,
     Linked,
-    Named,
     Relation,
     RevisionWritten,
 )
@@ -51,7 +50,9 @@ class Moving(Writes):
             page = PageId.authored(self._store.entropy.time_ordered())
             draft = self._draft(row, old, allow_secret=allow_secret)
             kept = path if path is not None or draft.payload is None else row.path
-            names = [Named(name) for name in self._paths(namespace, page, draft, kept)]
+            names = self._names(namespace, page, draft, kept)
+            if path is None and not row.is_claimed:
+                names = [replace(name, of_title=True) for name in names]
             transaction.ensure_scope(namespace, escaped(scope))
             notes = checked(self._store, transaction, namespace, draft, path)
             made_of = replace(draft, derived_from=(row.revision_id,))

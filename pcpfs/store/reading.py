@@ -57,6 +57,10 @@ class Reader:
         """The same state of the store under other instants of valid time."""
         return Reader(self.catalog, self._objects, self._owner, pins, self._elsewhere)
 
+    def resolve(self, given: str) -> Reference:
+        """What an id, a prefix or a path means under the pins; see `references.resolve`."""
+        return resolve(self.catalog, given, self._pins.as_of)
+
     def page(self, page_id: str) -> PageRow:
         row = self.catalog.page(page_id)
         if row is None:
@@ -73,8 +77,7 @@ class Reader:
         if reference.revision is not None:
             spans = [span for span in spans if span.revision_id == reference.revision]
         elif self._pins.as_of is not None:
-            moment = self._pins.as_of.microseconds
-            spans = [s for s in spans if _holds(s, moment)]
+            spans = [span for span in spans if _holds(span, self._pins.as_of.microseconds)]
         else:
             spans = [span for span in spans if span.revision_id == page.revision_id]
         if not spans:
@@ -107,7 +110,7 @@ class Reader:
         return next(iter(wanted_files(self.catalog, [page])), None)
 
     def manifest(self, given: str) -> Manifest:
-        page, span = self.effective(resolve(self.catalog, given))
+        page, span = self.effective(self.resolve(given))
         body = self.envelope(page, span.revision_id)
         created_at, created_by, provenance = self._origin(page, body)
         heads = tuple(map(RevisionId, decode_list(page.heads)))
@@ -150,19 +153,19 @@ class Reader:
 
     def payload(self, given: str) -> bytes:
         """Exactly the bytes of the effective revision."""
-        page, span = self.effective(resolve(self.catalog, given))
+        page, span = self.effective(self.resolve(given))
         body = self.envelope(page, span.revision_id)
         if body.content_ref is not None and self._elsewhere is not None:
             return self._elsewhere(body.content_ref)
         return self._bytes(page, body.payload)
 
     def facets(self, given: str) -> Facets:
-        page, span = self.effective(resolve(self.catalog, given))
+        page, span = self.effective(self.resolve(given))
         return self.envelope(page, span.revision_id).facets
 
     def frame(self, given: str) -> FrameView:
         """A frame where it holds under the pins; without pins also one that has closed."""
-        reference = resolve(self.catalog, given)
+        reference = self.resolve(given)
         if reference.frame is None:
             raise NotFound(f"{given!r} is no frame")
         return self.frame_view(self._frame_row(reference.frame))
@@ -176,7 +179,7 @@ class Reader:
 
     def frames_of(self, given: str) -> tuple[FrameView, ...]:
         """The frames of a source page that hold under the pins, the whole file first."""
-        reference = resolve(self.catalog, given)
+        reference = self.resolve(given)
         condition, parameters = holds(self._pins, "frame")
         rows = self.catalog.frames(f"page_id = ? AND {condition}", (reference.page, *parameters))
         page = self.page(reference.page)
@@ -215,7 +218,7 @@ class Reader:
 
     def relations(self, given: str, direction: str = "both") -> tuple[RelationView, ...]:
         """Relations of a page, out of it and into it (PCP-L1)."""
-        page = resolve(self.catalog, given).page
+        page = self.resolve(given).page
         found = []
         if direction in ("out", "both"):
             rows = self.catalog.relations("from_page = ?", (page,))
@@ -229,7 +232,7 @@ class Reader:
         """A page's life, newest first; for a source page its observations with the symbols that
         each opened and closed, and those of the paths that it was renamed from."""
         entries: list[LogEntry] = []
-        for page in self._line(self.page(resolve(self.catalog, given).page)):
+        for page in self._line(self.page(self.resolve(given).page)):
             counts = self._symbol_counts(page) if page.is_source else {}
             spans = self.catalog.spans(page.page_id)
             entries += [self._log_entry(page, span, counts) for span in reversed(spans)]
@@ -251,7 +254,7 @@ class Reader:
 
     def diff(self, given: str, before: str | None, after: str | None) -> Difference:
         """Two revisions of a page; by default the effective one against what came before it."""
-        reference = resolve(self.catalog, given)
+        reference = self.resolve(given)
         page, new = self.effective(self._version(reference, after))
         old = self._before(page, reference, before, new)
         old_bytes = self._bytes_of(page, old)
@@ -270,7 +273,7 @@ class Reader:
     def _version(self, reference: Reference, given: str | None) -> Reference:
         if given is None:
             return reference
-        found = resolve(self.catalog, given if "_" in given else f"{reference.page}@{given}")
+        found = self.resolve(given if "_" in given else f"{reference.page}@{given}")
         if found.page != reference.page:
             raise NotFound(f"{given} is no revision of {reference.page}")
         return found

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pcpfs.errors import NotFound, UsageError
+from pcpfs.model.answers import Pins
 from pcpfs.model.ids import FrameId, PageId, RevisionId
+from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace, escaped, unescaped
 from pcpfs.store.catalogs.catalog import Catalog, decode_list
+from pcpfs.store.catalogs.pinned import holds
 from pcpfs.store.catalogs.rows import PageRow
 from pcpfs.store.trees.tree import wanted_files
 
@@ -30,17 +33,18 @@ class Reference:
     frame: FrameId | None = None
 
 
-def resolve(catalog: Catalog, given: str) -> Reference:
+def resolve(catalog: Catalog, given: str, as_of: Instant | None = None) -> Reference:
     """An id, a unique prefix of one (8 characters or more), `PAGE@REV`, or the path of a page in
-    `tree/` or of a source. NotFound if nothing is called so, UsageError if several are."""
+    `tree/` or of a source. Of several pages with one path that which held at `as_of`, and which is
+    not tombstoned, is meant. NotFound if nothing is called so, UsageError if several are."""
     text, at, revision = given.partition("@")
     if at and text.startswith("pg_"):
-        page = resolve(catalog, text).page
+        page = resolve(catalog, text, as_of).page
         chosen = _revision_of(catalog, page, revision)
         return Reference(page, chosen)
     spelt = dict.fromkeys((escaped(given), escaped(unescaped(given))))
     found = _by_id(catalog, given)
-    found = found or next(filter(None, (_by_path(catalog, path) for path in spelt)), None)
+    found = found or next(filter(None, (_by_path(catalog, path, as_of) for path in spelt)), None)
     if found is None:
         raise NotFound(f"nothing here is called {_quoted(given)}; see pcpfs search or pcpfs ls")
     return found
@@ -105,7 +109,7 @@ def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
     return RevisionId(rows[0][0])
 
 
-def _by_path(catalog: Catalog, given: str) -> Reference | None:
+def _by_path(catalog: Catalog, given: str, as_of: Instant | None) -> Reference | None:
     """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`; odd bytes as
     answers show them."""
     pages = catalog.pages("path = ?", (given,))
@@ -114,8 +118,13 @@ def _by_path(catalog: Catalog, given: str) -> Reference | None:
         roots = {row.root_id: row.name for row in catalog.roots()}
         candidates = catalog.pages(ends_so, (given,))
         pages = [page for page in candidates if given.strip("/") in _spellings(page, roots)]
+    if len(pages) > 1 and as_of is not None:
+        pages = [page for page in pages if _held(catalog, page, as_of)] or pages
+    if len(pages) > 1:
+        pages = [page for page in pages if page.lifecycle != "tombstoned"] or pages
     if len(pages) != 1:
-        pages = _laid_at(catalog, given) or pages
+        laid = _laid_at(catalog, given)
+        pages = [page for page in pages if page.is_source or page in laid] or laid or pages
     if len(pages) > 1:
         raise UsageError(
             f"{_quoted(given)} is the path of {len(pages)} pages; give an id",
@@ -124,12 +133,27 @@ def _by_path(catalog: Catalog, given: str) -> Reference | None:
     return Reference(PageId(pages[0].page_id)) if pages else None
 
 
+def _held(catalog: Catalog, page: PageRow, as_of: Instant) -> bool:
+    condition, parameters = holds(Pins(as_of=as_of), "span")
+    found = catalog.query(
+        f"SELECT 1 FROM span WHERE page_id = ? AND {condition}", (page.page_id, *parameters)
+    )
+    return bool(found)
+
+
 def _laid_at(catalog: Catalog, given: str) -> list[PageRow]:
-    """The page whose file in `tree/` is exactly this one, marks of rivals and heads included."""
-    unmarked = re.sub(r"(~[0-9a-z]{6})?(~[0-9a-f]{8})?(\.[^./]*)?$", r"\3", given.strip("/"))
-    folder, _, path = unmarked.partition("/tree/")
-    rows = catalog.pages("path = ? AND scope = ?", (path, _scope_of_folder(folder)))
-    return [row for row in rows if given.strip("/") in wanted_files(catalog, [row])]
+    """The pages of which a file in `tree/` is exactly this one, marks of rivals and heads included;
+    of any scope, where none is given."""
+    file = given.strip("/") if "/tree/" in given else given
+    folder, is_whole, path = file.rpartition("/tree/")
+    unmarked = re.sub(r"(~[0-9a-z]{6})?(~[0-9a-f]{8})?(\.[^./]*)?$", r"\3", path)
+    rows = catalog.pages("path = ? AND NOT is_source", (unmarked,))
+    return [
+        row
+        for row in rows
+        if (not is_whole or row.scope == _scope_of_folder(folder))
+        and any(laid.endswith(f"/tree/{path}") for laid in wanted_files(catalog, [row]))
+    ]
 
 
 def _scope_of_folder(folder: str) -> str:

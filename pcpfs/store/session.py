@@ -20,7 +20,6 @@ from pcpfs.ports import Progress
 from pcpfs.store.catalogs.catalog import Catalog, Damage
 from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
 from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part, part_of
-from pcpfs.store.references import Reference, resolve
 from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.scopes.governing import Governing
 from pcpfs.store.scopes.scope_views import scope_views
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from pcpfs.store.folding.retention import RetentionView
     from pcpfs.store.merges.conflicts import ConflictView
     from pcpfs.store.reading import Reader
+    from pcpfs.store.references import Reference
     from pcpfs.store.scopes.accepted import AcceptedSecrets
     from pcpfs.store.searches.searching import IndexView, Searching
 
@@ -194,7 +194,7 @@ class Session:
 
     def resolve(self, given: str, pins: Pins = NOW) -> Reference:
         """What an id, a prefix or a path means."""
-        return resolve(self.reader(pins).catalog, given)
+        return self.reader(pins).resolve(given)
 
     def manifest(self, given: str, pins: Pins = NOW) -> Manifest:
         with self._reading(pins) as reader:

@@ -277,8 +277,9 @@ class _Undoing:
     def _renamed(self, event: Named) -> Iterator[Event]:
         if Named in self._later:
             raise self._conflict("was renamed again since; undo that first")
-        if self._before.path is not None and self._before.path != event.path:
-            yield Named(self._before.path)
+        before = self._before.named
+        if before is not None and before.path != event.path:
+            yield before
 
     def _revived(self, event: LifecycleSet) -> Event:
         if LifecycleSet in self._later:

@@ -69,7 +69,7 @@ class Writes:
             known = self._store.catalog.page(page) if key is not None else None
             if known is not None:
                 return self._retried(known, draft)
-            names = [Named(name) for name in self._paths(namespace, page, draft, path)]
+            names = self._names(namespace, page, draft, path)
             transaction.ensure_scope(namespace, escaped(scope))
             notes = checked(self._store, transaction, namespace, draft, path)
             revision_id = self._revision(transaction, namespace, page, draft, ())
@@ -212,9 +212,9 @@ class Writes:
             created=False,
         )
 
-    def _paths(
+    def _names(
         self, namespace: Namespace, page: PageId, draft: Draft, given: str | None
-    ) -> list[TreePath]:
+    ) -> list[Named]:
         """The path in `tree/`: as given, else from the title, else from the id; flat. None for a
         page whose bytes are not here."""
         if draft.payload is None:
@@ -236,7 +236,7 @@ class Writes:
                 if self._authority.may(READ, namespace)
                 else f"{path} is in the way of another file; choose another --path"
             )
-        return [path]
+        return [Named(path, of_title=given is None)]
 
     def _revision(
         self,

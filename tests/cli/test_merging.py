@@ -68,3 +68,14 @@ def test_what_cannot_be_pulled_says_why(shores: Terminal) -> None:
     in_no_conflict = shores.run("-C", "a", "resolve", "x.md", "-", stdin=b"other\n")
     assert in_no_conflict.code == 2
     assert len(in_no_conflict.message.splitlines()) == 1
+
+
+def test_a_pull_says_what_it_erased(shores: Terminal) -> None:
+    shores.run("-C", "a", "write", "--scope", "project:tides", "--path", "gone.md", "-", stdin=b"x")
+    shores.run("-C", "a", "push")
+    shores.run("-C", "b", "pull")
+    shores.run("-C", "a", "delete", "gone.md", "--why", "wrong", "--yes")
+    shores.run("-C", "a", "push")
+    told = shores.run("-C", "b", "pull").text.splitlines()
+    assert told[0].endswith("no new changes, 1 page erased")
+    assert told[1].startswith("erased: gone.md in project:tides  pg_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -151,3 +152,17 @@ def test_colour_is_auto_always_or_never(terminal: Terminal) -> None:
     assert "\x1b[" in on_a_screen(terminal, "tree")
     assert "\x1b[" not in on_a_screen(terminal, "tree", "--color", "never")
     assert terminal.run("tree", "--color", "pink").code == 2
+
+
+def test_content_drives_no_terminal_and_goes_through_a_pipe_as_it_is(terminal: Terminal) -> None:
+    evil = "# Red\n\n\x1b[31m\x1b]0;title\x07 \x9b2J\tb\rad \u202etxt\n".encode()
+    terminal.run("init")
+    terminal.run("write", "--scope", "notes:n", "--path", "x.md", "-", stdin=evil)
+    told = "# Red\n\n\\x1b[31m\\x1b]0;title\\x07 \\x9b2J\tb\\x0dad \\u202etxt\n"
+    for command in (("cat", "/scopes/notes/n/x.md"), ("show", "x.md", "--projection", "payload")):
+        assert terminal.run(*command).out == evil
+        assert on_a_screen(terminal, *command).expandtabs() == told.expandtabs()
+    shown = on_a_screen(terminal, "cat", "/scopes/notes/n/x.md", "--json")
+    assert json.loads(shown)["text"].encode() == evil
+    for char in "\x1b\x07\x9b\u202e":
+        assert char not in shown

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcpfs.cli.text import columns, plural, readable, safe, short, size, width
+from pcpfs.cli.text import columns, plural, readable, short, size, width
+from pcpfs.model.shown import safe
 
 
 @pytest.mark.parametrize(

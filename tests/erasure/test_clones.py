@@ -56,6 +56,8 @@ def test_a_push_replaces_the_history_of_the_remote_and_a_pull_follows(family: Fa
     assert push(one.store, ANNA).replaced
     pulled = pull(two.store, ANNA)
     assert pulled.outcome == "forward"
+    assert [(gone.page_id, gone.path) for gone in pulled.erased] == [(page, "key.md")]
+    assert pull(two.store, ANNA).erased == ()
     is_clean([one, two])
     check_all_alike([one, two])
 

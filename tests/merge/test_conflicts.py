@@ -133,3 +133,18 @@ def test_two_pages_of_one_name_are_told(family: Family) -> None:
     push(one.store, ANNA)
     pull(other.store, ANNA)
     assert other.tree() == {"same.md": b"text of other\n"}
+
+
+def test_titles_that_are_alike_are_no_conflict(family: Family) -> None:
+    one, other = family.clones[0], family.clone()
+    first = one.session.write("project:a", draft("# Note\n\none\n"))
+    second = other.session.write("project:a", draft("# Note\n\nother\n"))
+    agree([one, other], our_pull)
+    check_all_alike([one, other])
+    assert kinds(one) == []
+    assert set(one.tree()) == {"note.md", f"note~{second.page_id[-6:]}.md"}
+    moved = one.session.move(second.page_id, "project:b").page_id
+    back = one.session.move(moved, "project:a").page_id
+    asked = one.write("mine\n", path="note.md").page_id
+    assert first.page_id < back < asked
+    assert kinds(one) == [(asked, "path")]

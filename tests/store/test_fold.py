@@ -66,7 +66,11 @@ def test_a_wrong_clock_reorders_nothing_and_only_dates() -> None:
         second = history.add(10 * clock, RevisionWritten(B, (A,)), after=[first])
         history.add(20 * clock, LifecycleSet("archived", ""), after=[second])
     ours, theirs = right.fold(), wrong.fold()
-    assert (ours.heads, ours.path, ours.lifecycle) == (theirs.heads, theirs.path, theirs.lifecycle)
+    assert (ours.heads, ours.named, ours.lifecycle) == (
+        theirs.heads,
+        theirs.named,
+        theirs.lifecycle,
+    )
     assert [step.revision for step in ours.steps] == [step.revision for step in theirs.steps]
 
 
@@ -96,7 +100,7 @@ def test_unknown_events_and_notes_change_nothing() -> None:
     for history, extra in ((plain, ()), (noisy, (UnknownEvent({"type": "x"}), Noted({"a": 1})))):
         history.add(0, RevisionWritten(A), Named("x.md"), *extra)
     one, other = plain.fold(), noisy.fold()
-    assert (one.heads, one.path, one.lifecycle) == (other.heads, other.path, other.lifecycle)
+    assert (one.heads, one.named, one.lifecycle) == (other.heads, other.named, other.lifecycle)
     assert not other.incomplete
 
 
@@ -105,10 +109,10 @@ def test_the_latest_lifecycle_and_path_hold() -> None:
     history.add(0, RevisionWritten(A), Named("a.md"))
     assert history.fold().lifecycle == "active"
     history.add(1, LifecycleSet("tombstoned", "wrong"), Named("b.md"))
-    assert (history.fold().lifecycle, history.fold().why, history.fold().path) == (
+    assert (history.fold().lifecycle, history.fold().why, history.fold().named) == (
         "tombstoned",
         "wrong",
-        "b.md",
+        Named("b.md"),
     )
     history.add(2, LifecycleSet("active", "right after all"))
     assert history.fold().lifecycle == "active"

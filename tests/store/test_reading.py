@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pcpfs.errors import NotFound, PcpfsError, UsageError
 from pcpfs.model.answers import Pins, plain
 from pcpfs.model.instants import Instant
-from tests.store.workplace import Workplace, as_of, recorded
+from tests.store.workplace import Workplace, as_of, draft, recorded
 
 FAST = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -55,6 +55,39 @@ class TestResolve:
             place.session.resolve("x.md")
         assert refused.value.fields["candidates"] == pages
         assert place.session.resolve("scopes/project/b/tree/x.md").page == pages[1]
+
+    def test_of_pages_with_one_path_the_one_that_is_not_withdrawn_is_meant(
+        self, place: Workplace
+    ) -> None:
+        old = place.write("old\n", path="x.md").page_id
+        before = place.clock.time
+        new = place.session.move(old, "project:b").page_id
+        for called in ("x.md", "scopes/project/b/tree/x.md"):
+            assert place.session.resolve(called).page == new
+        assert place.session.resolve("x.md", Pins(recorded_as_of=before)).page == old
+        assert place.session.resolve("x.md", Pins(as_of=before)).page == new  # it held as well
+        place.session.delete("x.md", "wrong")
+        assert place.session.resolve("x.md").page == old
+        assert place.session.restore("x.md", "back").page_id == old
+
+    def test_looking_back_a_path_means_the_page_that_held(self, place: Workplace) -> None:
+        old = place.write("old\n", path="x.md").page_id
+        before = place.clock.time
+        place.session.tombstone(old, "over")
+        new = place.write("new\n", path="x.md").page_id
+        assert place.session.payload("x.md") == b"new\n"
+        assert place.session.payload("x.md", Pins(as_of=before)) == b"old\n"
+        place.session.tombstone(new, "over too")
+        with pytest.raises(UsageError, match="path of 2 pages"):
+            place.session.resolve("x.md")
+
+    def test_of_two_pages_of_one_title_each_is_called_as_its_file(self, place: Workplace) -> None:
+        first, second = (place.session.write("project:a", draft(f"# Note\n\n{n}\n")) for n in "12")
+        assert place.session.conflicts() == ()
+        assert place.session.resolve("note.md").page == first.page_id
+        assert second.path == f"scopes/project/a/tree/note~{second.page_id[-6:]}.md"
+        for called in (str(second.path), f"note~{second.page_id[-6:]}.md"):
+            assert place.session.resolve(called).page == second.page_id
 
     @pytest.mark.parametrize(
         "name",

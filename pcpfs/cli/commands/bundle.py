@@ -12,7 +12,8 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_pins
 from pcpfs.cli.subject import PROJECTIONS
-from pcpfs.cli.text import safe, safe_lines, short, styled
+from pcpfs.cli.text import short, styled
+from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Pins

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 def command(call: Call, path: str, pins: Pins) -> None:
     """Write a file of the virtual view as it is.
 
-    Exactly its bytes go to standard output; see 'pcpfs ls' for the paths.
+    Exactly its bytes go to standard output (to a terminal with escapes for what would drive it);
+    see 'pcpfs ls' for the paths.
     """
     content = call.view(pins).file(path).read()
     if call.settings.json:
         answer = {"path": path, "size": len(content), **as_member(content)}
         call.raw(document(answer))
     else:
-        call.raw(content)
+        call.content(content)

@@ -11,7 +11,8 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.commands.watch import signals_call
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.feed import FeedEntry

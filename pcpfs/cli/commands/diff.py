@@ -10,8 +10,9 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import instant_option, with_pins
-from pcpfs.cli.text import safe, safe_lines, styled
+from pcpfs.cli.text import styled
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Difference, Pins, SymbolDifference

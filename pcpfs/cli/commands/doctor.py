@@ -10,8 +10,9 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import plural, safe, styled
+from pcpfs.cli.text import plural, styled
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.cli.doctoring import Finding

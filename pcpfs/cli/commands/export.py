@@ -11,8 +11,9 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_pins
-from pcpfs.cli.text import plural, safe
+from pcpfs.cli.text import plural
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Pins

@@ -12,9 +12,10 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.failure import Failure
 from pcpfs.cli.files import read_file
-from pcpfs.cli.text import columns, plural, safe, styled
+from pcpfs.cli.text import columns, plural, styled
 from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Extraction, Symbol
+from pcpfs.model.shown import safe
 from pcpfs.ports import Adapter, AdapterRegistry, Importing
 
 HEAD = 512

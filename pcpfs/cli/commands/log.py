@@ -11,8 +11,9 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.graph import drawn
 from pcpfs.cli.options import with_part, with_pins
-from pcpfs.cli.text import columns, interval, more_lines, safe, short, size, styled
+from pcpfs.cli.text import columns, interval, more_lines, short, size, styled
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import LogEntry, Pins, SymbolLife, SymbolStep

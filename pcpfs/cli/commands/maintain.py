@@ -10,7 +10,8 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import plural, safe, size
+from pcpfs.cli.text import plural, size
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.upkeeping.maintain import MaintainReport

@@ -11,7 +11,7 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_pins
 from pcpfs.cli.serving import serves_a_model
-from pcpfs.cli.text import safe
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Pins

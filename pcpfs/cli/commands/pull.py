@@ -10,10 +10,14 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.conflict_lines import conflict_lines
-from pcpfs.cli.text import plural, safe
+from pcpfs.cli.text import plural, short
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.merges.remote import Pulled
+
+_NAMED = 20
+"""So many erased pages are named."""
 
 
 @click.command(
@@ -34,6 +38,11 @@ def command(call: Call, remote: str | None) -> None:
 def _lines(pulled: Pulled) -> Iterator[str]:
     place = safe(f"{pulled.remote}/{pulled.branch}")
     did = {"current": "nothing new in", "forward": "went on to", "merged": "merged"}
-    yield f"{did[pulled.outcome]} {place}: {plural(pulled.changes, 'new change')}"
+    gone = f", {plural(len(pulled.erased), 'page')} erased" if pulled.erased else ""
+    yield f"{did[pulled.outcome]} {place}: {plural(pulled.changes, 'new change')}{gone}"
+    for page in pulled.erased[:_NAMED]:
+        yield f"erased: {safe(page.path or page.title)} in {page.scope}  {short(page.page_id)}"
+    if len(pulled.erased) > _NAMED:
+        yield f"erased: {len(pulled.erased) - _NAMED:,} more; --json lists all"
     yield from conflict_lines(pulled.conflicts)
     yield from (f"edited in tree/ and not taken in: {safe(path)}" for path in pulled.left)

@@ -6,7 +6,7 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import safe
+from pcpfs.model.shown import safe
 
 
 @click.command(

@@ -10,7 +10,8 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_part, with_pins
-from pcpfs.cli.text import more_lines, safe, styled
+from pcpfs.cli.text import more_lines, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RelatedPage

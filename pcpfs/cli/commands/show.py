@@ -62,7 +62,7 @@ def command(call: Call, given: str, projection: str | None, pins: Pins, **part: 
     if call.settings.json:
         call.raw(document(subject.document(projection)))
     elif projection == "payload":
-        call.raw(subject.content)
+        call.content(subject.content)
     elif projection:
         shown = plain(subject.document(projection))
         click.echo(json.dumps(shown, ensure_ascii=True, indent=2))

@@ -15,8 +15,9 @@ from pcpfs.cli.conflict_lines import conflict_lines
 from pcpfs.cli.options import with_part
 from pcpfs.cli.reports import skipped_line
 from pcpfs.cli.shown import suspect_lines
-from pcpfs.cli.text import columns, more_lines, plural, safe, size, styled
+from pcpfs.cli.text import columns, more_lines, plural, size, styled
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import RootView, Skipped

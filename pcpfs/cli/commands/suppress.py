@@ -9,7 +9,8 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import plural, safe, styled
+from pcpfs.cli.text import plural, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.store.searches.suppressions import Suppression

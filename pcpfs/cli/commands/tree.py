@@ -11,7 +11,8 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.entries import Place, entry, shown_name, walk
 from pcpfs.cli.options import with_pins
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import Pins

@@ -9,7 +9,8 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import columns, safe, short
+from pcpfs.cli.text import columns, short
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.sources.verify import VerifyReport

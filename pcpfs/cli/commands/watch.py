@@ -13,7 +13,8 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_removals
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.sources.watch_line import WatchLine

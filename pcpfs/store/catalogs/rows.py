@@ -45,6 +45,7 @@ class PageRow(NamedTuple):
     is_event: int = 0
     disputes: str = "[]"
     generated: int = 0
+    is_claimed: int = 0
 
 
 class RevisionRow(NamedTuple):

@@ -68,7 +68,7 @@ def continued(
         ),
         lifecycle=row.lifecycle,
         why=row.why,
-        path=None,
+        named=None,
         relations=folder.relations,
         closings=tuple(folder.closed),
         thinned=_thinned(catalog, page),

@@ -102,7 +102,7 @@ class PageState:
     timeline: tuple[Observation, ...]
     lifecycle: str
     why: str
-    path: str | None
+    named: Named | None
     relations: Mapping[RelationId, Relation]
     disputes: tuple[str, ...] = ()
     ends: Mapping[RevisionId, Ending] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def fold_page(page: PageId, namespace: Namespace, changes: Changes) -> PageState
         timeline=timeline(folder.observed, folder.closed) or _taken_back(order, folder),
         lifecycle=lifecycle.status,
         why=lifecycle.why,
-        path=folder.path,
+        named=folder.named,
         relations=folder.relations,
         disputes=disputes,
         ends=folder.ends,
@@ -214,7 +214,7 @@ class Folder:
         self.thinned: set[RevisionId] = set()
         self.ends: dict[RevisionId, Ending] = {}
         self.lifecycle = LifecycleSet("active", "")
-        self.path: str | None = None
+        self.named: Named | None = None
         self.relations: dict[RelationId, Relation] = {}
 
     def take(self, number: int, change: ChangeId, body: Change) -> None:
@@ -245,7 +245,7 @@ class Folder:
                 case LifecycleSet():
                     self.lifecycle = event
                 case Named():
-                    self.path = event.path
+                    self.named = event
                 case Linked():
                     self.relations[event.relation.relation_id] = event.relation
                 case Unlinked():

@@ -96,13 +96,14 @@ def _authored_rows(state: PageState, bodies: Bodies) -> PageRows:
     heads = equal_heads(state.heads, bodies.revision)
     speaking = bodies.revision(heads[0])
     spans = authored_spans(state.steps, bodies.revision, state.ends)
-    path = _tree_path(state.path)
+    path = _tree_path(state.named.path) if state.named else None
     about = _about(speaking, bodies)
     title = speaking.facets.title or about.title or str(state.page)
     page = _page_row(state, speaking, title, heads)._replace(
         tags=_json(list(dict.fromkeys((*speaking.facets.tags, *about.tags)))),
         path=path,
         claim=path.claim if path else None,
+        is_claimed=int(state.named is not None and not state.named.of_title),
         laid=_json(_in_place(heads, state, bodies.revision)),
         disputes=_json(state.disputes),
         is_open=int(not _is_over(state, heads[0])),

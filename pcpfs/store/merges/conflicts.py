@@ -20,8 +20,9 @@ class ConflictView:
 
     `heads`: several texts (PCP-T4: similar ones are never merged by themselves). `tombstoned`:
     withdrawn by one who did not know of a revision. `path`: named differently at the same time, or
-    named as a page that came before it; the files say which name holds now. `erased`: erased by one
-    who did not know of a revision, which went with it; only the pull that took it away says so.
+    somebody gave it the path of a page that came before it; the files say which name holds now.
+    `erased`: erased by one who did not know of a revision, which went with it; only the pull that
+    took it away says so.
     """
 
     page_id: PageId
@@ -46,11 +47,14 @@ def _kinds(catalog: Catalog, row: PageRow) -> Iterator[str]:
     if len(decode_list(row.heads)) > 1:
         yield HEADS
     yield from (kind for kind in disputes if kind != PATH)
-    if PATH in disputes or (row.lifecycle != "tombstoned" and _is_displaced(catalog, row)):
+    if PATH in disputes or _is_displaced(catalog, row):
         yield PATH
 
 
 def _is_displaced(catalog: Catalog, row: PageRow) -> bool:
+    """Whether it has not the path that somebody asked for. A name of a title claims nothing."""
+    if not row.is_claimed or row.lifecycle == "tombstoned":
+        return False
     found = catalog.query(
         "SELECT 1 FROM page WHERE scope = ? AND claim = ? AND page_id < ? "
         "AND lifecycle <> 'tombstoned'",

@@ -6,13 +6,15 @@ pull that is cut short leaves a merge that waits, and the next command concludes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pcpfs.errors import Conflict, NotFound, PcpfsError, Unavailable
 from pcpfs.git import CommitId, Git, Remote, fetch, push_to, remote_of, tip_of
+from pcpfs.model.ids import PageId
 from pcpfs.model.instants import Instant
 from pcpfs.model.pages import Principal
+from pcpfs.model.receipts import Receipt
 from pcpfs.store import layout
 from pcpfs.store.catalogs.catalog import decode_list
 from pcpfs.store.config import Config
@@ -31,11 +33,21 @@ _NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
+class GonePage:
+    """A page that was here and is erased; this is the last that is told of it."""
+
+    page_id: PageId
+    scope: str
+    path: str | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pulled:
     """What a pull did: `outcome` is `current`, `forward` or `merged`. `changes` counts those that
-    are new here, `left` are files of `tree/` with edits that `sync` has not taken in yet. Of kind
-    `erased` are pages that were revised here and have gone with this pull: nothing keeps them, so
-    this is the only answer that tells of them."""
+    are new here, `left` are files of `tree/` with edits that `sync` has not taken in yet. `erased`
+    are the pages that have gone with this pull. Of kind `erased` are those of them that were
+    revised here: nothing keeps them, so this is the only answer that tells of them."""
 
     remote: str
     branch: str
@@ -45,6 +57,7 @@ class Pulled:
     changes: int
     left: tuple[str, ...]
     conflicts: tuple[ConflictView, ...]
+    erased: tuple[GonePage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +90,13 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
         _refuse_another_store(store, remote, theirs)
         outcome, changes = "current", 0
         lost: tuple[ConflictView, ...] = ()
+        gone: tuple[GonePage, ...] = ()
         if not git.is_ancestor(theirs, ours):
             _refuse_rewritten(store, remote, ours, theirs)
             _refuse_clashes(git, ours, theirs)
-            lost = tuple(_revised_and_erased(store, ours, theirs))
+            told = list(receipts_between(store.workshop, ours, theirs))
+            lost = tuple(_revised_and_erased(store, told))
+            gone = tuple(_gone(store, told))
             theirs = follow(
                 store.workshop, store.renew_caches, ours, theirs,
                 at=transaction.at, actor=str(actor),
@@ -94,7 +110,7 @@ def pull(store: Store, actor: Principal, given: str | None = None) -> Pulled:
     store.refresh()
     found, left = conflicts(store.catalog), store.edits()
     name, branch = remote.name, remote.branch
-    return Pulled(name, branch, outcome, ours, _head(git), changes, left, (*lost, *found))
+    return Pulled(name, branch, outcome, ours, _head(git), changes, left, (*lost, *found), gone)
 
 
 def push(store: Store, actor: Principal, given: str | None = None) -> Pushed:
@@ -144,9 +160,17 @@ def _unite(store: Store, at: Instant, remote: Remote, theirs: CommitId) -> None:
         raise Conflict(error.message) from error
 
 
-def _revised_and_erased(store: Store, ours: CommitId, theirs: CommitId) -> Iterator[ConflictView]:
+def _gone(store: Store, told: Iterable[Receipt]) -> Iterator[GonePage]:
+    """The pages that they erased and that are here."""
+    for receipt in told:
+        row = store.catalog.page(receipt.page)
+        if row is not None:
+            yield GonePage(receipt.page, row.scope, row.path, row.title)
+
+
+def _revised_and_erased(store: Store, told: Iterable[Receipt]) -> Iterator[ConflictView]:
     """The pages that they erased, not knowing of all the revisions that are here."""
-    for receipt in receipts_between(store.workshop, ours, theirs):
+    for receipt in told:
         row = store.catalog.page(receipt.page)
         ((count,),) = store.catalog.query(
             "SELECT count(*) FROM revision WHERE page_id = ?", (receipt.page,)

@@ -13,7 +13,7 @@ from pcpfs.search.query import parse
 from pcpfs.store.catalogs.pinned import holds
 from pcpfs.store.catalogs.rows import FrameRow, PageRow
 from pcpfs.store.reading import Reader
-from pcpfs.store.references import Reference, resolve
+from pcpfs.store.references import Reference
 from pcpfs.store.searches.documents import Documents
 from pcpfs.store.searches.eligible import Eligible
 from pcpfs.store.searches.graph import neighbours
@@ -64,7 +64,7 @@ class OtherSearch:
 
     def _named(self, text: str) -> Iterator[tuple[Reference, str]]:
         try:
-            found = resolve(self._reader.catalog, text)
+            found = self._reader.resolve(text)
         except (NotFound, UsageError):
             return
         yield found, "the id" if _IDS.fullmatch(text) else "the path"
@@ -119,7 +119,7 @@ class OtherSearch:
 
     def _graph(self, search: Search, eligible: Eligible) -> Iterator[SearchHit]:
         """What the named page is related to, in either direction; the nearest first."""
-        start = self._reader.catalog.page(resolve(self._reader.catalog, search.text.strip()).page)
+        start = self._reader.catalog.page(self._reader.resolve(search.text.strip()).page)
         if start is None or start.scope not in search.scopes:
             raise NotFound(f"nothing here is called {search.text.strip()!r}")
         filters = search.filters

@@ -20,7 +20,6 @@ from pcpfs.model.instants import Instant
 from pcpfs.store.catalogs.rows import FrameRow, PageRow, SpanRow
 from pcpfs.store.differences import unified
 from pcpfs.store.reading import Reader
-from pcpfs.store.references import resolve
 
 _LONGEST = 1000
 """So many names and places of one symbol are followed."""
@@ -51,7 +50,7 @@ def lives(
     this frame id, as far as `until`; of one page, if it is given. NotFound if there is none."""
     told, seen = [], set[str]()
     tracing = _Tracing(reader)
-    of = None if page is None else resolve(reader.catalog, page).page
+    of = None if page is None else reader.resolve(page).page
     for frame in tracing.named(name, of):
         if frame not in seen:
             chain = tracing.chain(frame)

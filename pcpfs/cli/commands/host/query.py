@@ -13,8 +13,9 @@ from pcpfs.cli.command import Command, Seconds
 from pcpfs.cli.commands.watch import signals_call
 from pcpfs.cli.hosting import Given, host, provider_options, surroundings
 from pcpfs.cli.options import instant_option
-from pcpfs.cli.text import columns, plural, safe, safe_lines, short, styled
+from pcpfs.cli.text import columns, plural, short, styled
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.host.accounts import AuditRow
@@ -113,8 +114,7 @@ def _stop() -> NoReturn:
 
 def _print(call: Call, answer: HostAnswer, *, with_audit: bool) -> None:
     """The prompt, in its exact bytes where no terminal shows it; then the audit."""
-    text = safe_lines(answer.prompt) if sys.stdout.isatty() else answer.prompt
-    call.raw(text.encode())
+    call.content(answer.prompt.encode())
     if with_audit:
         if answer.prompt:
             click.echo()

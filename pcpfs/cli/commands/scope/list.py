@@ -10,7 +10,8 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import with_part
-from pcpfs.cli.text import columns, more_lines, plural, safe, styled
+from pcpfs.cli.text import columns, more_lines, plural, styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import ScopeView

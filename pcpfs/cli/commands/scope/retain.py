@@ -10,8 +10,9 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.options import instant_option
-from pcpfs.cli.text import plural, safe
+from pcpfs.cli.text import plural
 from pcpfs.errors import UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.instants import Instant

@@ -7,7 +7,7 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.ledgers import awaited, known_ledger
-from pcpfs.cli.text import safe_lines
+from pcpfs.model.shown import safe_lines
 
 
 @click.command(cls=Command, examples=["pcpfs thread summary fix-17"])

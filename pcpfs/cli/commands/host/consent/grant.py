@@ -11,8 +11,8 @@ from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.hosting import Given, known_providers, provider_options, surroundings
 from pcpfs.cli.options import instant_option
-from pcpfs.cli.text import safe
 from pcpfs.errors import NotFound, Unavailable, UsageError
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.host.declarations import Declaration

@@ -10,7 +10,8 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.hosting import Given, known_providers, provider_options
-from pcpfs.cli.text import safe, styled
+from pcpfs.cli.text import styled
+from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.host.declarations import Declaration

@@ -6,8 +6,8 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.text import safe
 from pcpfs.errors import NotFound
+from pcpfs.model.shown import safe
 
 
 @click.command(
