@@ -8,14 +8,18 @@ dropped here: a person may want them back (`git reflog`).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from subprocess import Popen
-from typing import Self
+from typing import NamedTuple, Self
 
 from pcpfs.git.process import Process
 from pcpfs.git.store import Git
 
 _SAMPLED = range(0x10, 0x100, 0x20)
+_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,26 @@ class Packing:
         self.process.wait()
 
 
-def loose_about(git: Git) -> int:
-    """About how many loose objects there are, from a few of their 256 folders, as git does."""
+class Loose(NamedTuple):
+    """About how many loose objects there are, and the bytes of the disk that they take."""
+
+    objects: int
+    bytes: int
+
+
+def loose_about(git: Git) -> Loose:
+    """From a few of their 256 folders, as git estimates it."""
     folders = [git.common_dir / "objects" / f"{number:02x}" for number in _SAMPLED]
-    found = sum(len(os.listdir(folder)) for folder in folders if folder.is_dir())
-    return found * 256 // len(folders)
+    found = [size for folder in folders for size in _sizes(folder)]
+    return Loose(len(found) * 256 // len(folders), sum(found) * 256 // len(folders))
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    """What the files of a folder take; those that go meanwhile take nothing."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                yield entry.stat(follow_symlinks=False).st_blocks * _BLOCK
 
 
 def write_commit_graph(git: Git) -> None:

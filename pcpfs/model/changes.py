@@ -13,16 +13,9 @@ from typing import Any, ClassVar, Self
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.branches import Beside
 from pcpfs.model.codec import canonical, decode
+from pcpfs.model.frame_differences import Difference
 from pcpfs.model.grants import Granted, Revoked, ScopeLinked, ScopeUnlinked, VisibilitySet
-from pcpfs.model.ids import (
-    ChangeId,
-    CloneId,
-    Digest,
-    FrameId,
-    PageId,
-    RelationId,
-    RevisionId,
-)
+from pcpfs.model.ids import ChangeId, CloneId, Digest, FrameId, PageId, RelationId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
@@ -60,8 +53,9 @@ class Observed:
     """These bytes were seen at the page's path, true from `valid_from`.
 
     `basis` tells how that instant is known: `first` scan, `mtime`, `seen` (our own look),
-    `commit`, `adapter` (the same bytes, seen by a newer adapter). `adapter` names the frames file.
-    Of the source's history are `commit` (its id) and `author`; they are None elsewhere.
+    `commit`, `adapter` (the same bytes, seen by a newer adapter). `adapter` names the frames file,
+    or `difference` says what it would hold. Of the source's history are `commit` (its id) and
+    `author`; they are None elsewhere.
     """
 
     type: ClassVar[str] = "observed"
@@ -71,6 +65,7 @@ class Observed:
     adapter: str
     commit: str | None = None
     author: str | None = None
+    difference: Difference | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -80,6 +75,7 @@ class Observed:
             "adapter": self.adapter,
             "commit": self.commit,
             "author": self.author,
+            "difference": self.difference and self.difference.to_json(),
         }
 
     @classmethod
@@ -91,6 +87,7 @@ class Observed:
             value["adapter"],
             value.get("commit"),
             value.get("author"),
+            Difference.from_json(value["difference"]) if "difference" in value else None,
         )
 
 

@@ -13,7 +13,6 @@ from pcpfs.model.cgp_rules import frame_breaches, representation_breaches
 from pcpfs.model.frames import Symbol, frame_ids
 from pcpfs.model.ids import FrameId, PageId
 from pcpfs.model.instants import Instant
-from pcpfs.model.names import Namespace
 from pcpfs.ports import AdapterRegistry
 from pcpfs.provider.candidate import Anchor, Candidate, Form, Offer, Subject
 from pcpfs.provider.cutting import Lines
@@ -130,11 +129,11 @@ class Desk:
         return None if symbol is None else Subject(candidate, standing, symbol, start, end)
 
     def _stored_symbols(self, standing: Standing) -> Mapping[FrameId, Symbol]:
-        payload, tag = standing.body.payload, standing.span.adapter
-        if payload is None or tag is None:
+        payload, span = standing.body.payload, standing.span
+        if payload is None or span.adapter is None:
             return {}
-        namespace = Namespace(standing.page.scope)
-        seen = self.session.store.objects.extraction(namespace, payload.ref, tag)
+        sightings = self.session.store.objects.sightings
+        seen = sightings.of_span(standing.page.scope, span, payload.ref)
         frames = frame_ids(PageId(standing.page.page_id), seen.symbols)
         return {frame.frame_id: frame.symbol for frame in frames}
 

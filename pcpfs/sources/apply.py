@@ -23,7 +23,9 @@ from pcpfs.sources.roots import Root
 from pcpfs.sources.scanned import Candidate, Content, Reason, Skipped
 from pcpfs.sources.statcache import Entry, StatCache
 from pcpfs.sources.withholding import without_secrets
+from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.scopes.secrets import AllowList
+from pcpfs.store.sightings import Sighting
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
@@ -40,6 +42,7 @@ class _Before:
     basis: str | None
     recorded_at: Instant
     symbols: Mapping[FrameId, tuple[str, str]]
+    sighting: Sighting | None
 
     @property
     def holds(self) -> bool:
@@ -127,7 +130,6 @@ class Applier:
         path = content.candidate.path
         page = PageId.of_source(root.namespace, root.root_id, path)
         digest = transaction.payload(root.namespace, content.data)
-        transaction.extraction(root.namespace, digest, extraction)
         adapter = self.registry.by_tag(extraction.adapter_tag)
         media_type = adapter.media_type if adapter else "text/plain"
         revision = transaction.revision(
@@ -139,10 +141,13 @@ class Applier:
             )
         )
         before = None if observe.novelty is Novelty.NEW else self._before(page)
+        start = (page, before.sighting) if before is not None and before.sighting else None
+        difference = transaction.extraction(root.namespace, digest, extraction, start)
         since, basis = self._since(page, revision, content.candidate, before)
         if observe.moved_from is not None:
             since, basis = max(since, transaction.at), "moved"
-        events: list[Event] = [Observed(revision, since, basis, extraction.adapter_tag)]
+        tag = extraction.adapter_tag
+        events: list[Event] = [Observed(revision, since, basis, tag, difference=difference)]
         opened, closed = self._difference(page, before, extraction)
         if before is not None and (opened or closed):
             events.append(Noted({"opened": opened[:_NAMED], "closed": closed[:_NAMED]}))
@@ -238,7 +243,13 @@ class Applier:
             last.basis,
             Instant(last.recorded_at),
             {FrameId(frame.frame_id): (frame.qualified_name, frame.digest) for frame in frames},
+            self._sighting(last),
         )
+
+    def _sighting(self, span: SpanRow) -> Sighting | None:
+        objects, page = self.store.objects, PageId(span.page_id)
+        body = objects.revision(self.root.namespace, page, RevisionId(span.revision_id))
+        return Sighting.of_span(span, body.payload.ref) if body.payload else None
 
     def _renamed_from(self, revision: RevisionId, old: str) -> Linked:
         root, transaction = self.root, self.transaction

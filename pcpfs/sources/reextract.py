@@ -7,20 +7,21 @@ one: nothing opens or closes (CASES). Frames files that are lost come back as we
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pcpfs.errors import PcpfsError
 from pcpfs.model.branches import Version
 from pcpfs.model.changes import Observed
 from pcpfs.model.frames import Extraction
-from pcpfs.model.ids import Digest, PageId
+from pcpfs.model.ids import ChangeId, Digest, PageId
 from pcpfs.model.names import Namespace, source_path
 from pcpfs.model.pages import Principal
 from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.extraction_pool import ExtractionPool
-from pcpfs.store import layout
 from pcpfs.store.folding.fold import PageState, fold_page
 from pcpfs.store.folding.timeline import Observation
+from pcpfs.store.sightings import Sight, Sighting, Sightings
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
@@ -112,6 +113,7 @@ class _Reextraction:
         self._transaction = transaction
         self._registry = registry
         self._pool = pool
+        self._sightings = Sightings(store.objects)
         roots = store.catalog.roots()
         self._ours = {row.root_id for row in roots if row.observer == store.local.clone}
         self.counts = _Counts()
@@ -131,7 +133,10 @@ class _Reextraction:
             self.counts.elsewhere += 1
             return
         lasting = (o for o in state.timeline if o.valid_to is None or o.valid_to > o.valid_from)
-        events = [event for seen in lasting if (event := self._again(namespace, page, path, seen))]
+        events: list[Observed] = []
+        for seen in lasting:
+            event = self._again(namespace, page, path, seen, events[-1] if events else None)
+            events += [event] if event else []
         if events:
             self._transaction.change(namespace, page, *events)
             self.counts.pages += 1
@@ -142,14 +147,20 @@ class _Reextraction:
         seen = _versions(state)
         if not seen:
             return "", ""
-        revision = seen[-1].revision
+        revision = seen[-1][0].revision
         body = self._store.objects.revision(state.namespace, state.page, revision)
         return source_path(body.source_refs[0]) if body.source_refs else ("", "")
 
     def _again(
-        self, namespace: Namespace, page: PageId, path: str, seen: Observation
+        self,
+        namespace: Namespace,
+        page: PageId,
+        path: str,
+        seen: Observation,
+        last: Observed | None,
     ) -> Observed | None:
-        """The observation of the same bytes by a newer adapter; None where there is none."""
+        """The observation of the same bytes by a newer adapter, after the `last` such one of the
+        page; None where there is none."""
         found = self._bytes(namespace, page, seen)
         if found is None:
             self.counts.unreadable += 1
@@ -161,22 +172,32 @@ class _Reextraction:
         extraction = self._pool.extract([(path, raw)])[path]
         if not isinstance(extraction, Extraction) or extraction.adapter_tag == seen.adapter:
             return None
-        self._transaction.extraction(namespace, digest, extraction)
-        return Observed(seen.revision, seen.valid_from, "adapter", extraction.adapter_tag)
+        before = None if last is None else self._sighting(namespace, page, last)
+        told = self._transaction.extraction(namespace, digest, extraction, (page, before))
+        tag = extraction.adapter_tag
+        return Observed(seen.revision, seen.valid_from, "adapter", tag, difference=told)
+
+    def _sighting(self, namespace: Namespace, page: PageId, event: Observed) -> Sighting | None:
+        """That of an event of the change in the making."""
+        payload = self._store.objects.revision(namespace, page, event.revision).payload
+        return Sighting(payload.ref, event.adapter, event.revision, None) if payload else None
 
     def _restore(self, state: PageState, path: str) -> None:
         """Frames files that are lost, by the version of the adapter that made them."""
-        for seen in _versions(state):
+        for seen, change in _versions(state):
             adapter = self._registry.by_tag(seen.adapter)
             payload = self._payload(state.namespace, state.page, seen)
             if adapter is None or payload is None:
                 continue
-            file = layout.frames_file(state.namespace, payload, seen.adapter)
-            if (self._store.path / file).exists():
+            sighting = Sighting(payload, seen.adapter, seen.revision, change)
+            with suppress(PcpfsError):
+                self._sightings.seen(state.namespace, state.page, sighting)
                 continue
             found = self._bytes(state.namespace, state.page, seen)
             if found is not None:
-                self._transaction.extraction(state.namespace, payload, adapter.extract(found[1]))
+                extraction = adapter.extract(found[1])
+                self._transaction.extraction(state.namespace, payload, extraction)
+                self._sightings.keep(state.page, payload, Sight(extraction))
                 self.counts.restored += 1
 
     def _payload(
@@ -199,10 +220,10 @@ class _Reextraction:
             return None
 
 
-def _versions(state: PageState) -> list[Version]:
-    """All that adapters have looked at of a source page."""
-    beside = [version for aside in state.asides for version in aside.event.versions]
-    return [*beside, *(Version(seen.revision, seen.adapter) for seen in state.timeline)]
+def _versions(state: PageState) -> list[tuple[Version, ChangeId | None]]:
+    """All that adapters have looked at of a source page, with the changes that may tell of it."""
+    beside = [(version, None) for aside in state.asides for version in aside.event.versions]
+    return [*beside, *((Version(o.revision, o.adapter), o.change) for o in state.timeline)]
 
 
 def _is_newer(tag: str, before: str) -> bool:

@@ -15,11 +15,11 @@ from typing import Protocol
 from pcpfs.disk import Disk
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
 from pcpfs.model.changes import Change
-from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import SCOPE_FOLDERS, Namespace, is_scope_folder
 from pcpfs.model.pages import Revision
 from pcpfs.store import layout
+from pcpfs.store.sightings import Sightings
 
 
 class EventSource(Protocol):
@@ -65,6 +65,7 @@ class Objects:
         self.revision: Callable[[Namespace, PageId, RevisionId], Revision] = lru_cache(20_000)(
             self._revision
         )
+        self.sightings = Sightings(self)
 
     def read(self, path: str) -> bytes:
         """The bytes of any file of the store."""
@@ -85,10 +86,6 @@ class Objects:
         if hashlib.sha256(raw).hexdigest() != digest.hex:
             raise Corrupt(f"{path} does not hold what its name says; run pcpfs fsck", path=path)
         return raw
-
-    def extraction(self, namespace: Namespace, digest: Digest, adapter_tag: str) -> Extraction:
-        path = layout.frames_file(namespace, digest, adapter_tag)
-        return Extraction.decode(self.read(path), path)
 
     def change(self, namespace: Namespace, page: PageId | None, change: ChangeId) -> Change:
         path = layout.change_file(namespace, page, change)

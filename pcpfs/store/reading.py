@@ -307,7 +307,7 @@ class Reader:
         payload = self.envelope(page, span.revision_id).payload
         if payload is None or span.adapter is None:
             return {}
-        seen = self._objects.extraction(Namespace(page.scope), payload.ref, span.adapter)
+        seen = self._objects.sightings.of_span(page.scope, span, payload.ref)
         return {f.frame_id: f for f in frame_ids(PageId(page.page_id), seen.symbols)}
 
     def _placed(self, page: PageRow, row: FrameRow) -> tuple[str, Frame]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from pcpfs.errors import Corrupt, PcpfsError
 from pcpfs.model.changes import Change, Event, ScopeTitled
 from pcpfs.model.events import EventLine
+from pcpfs.model.frame_differences import Difference
 from pcpfs.model.frames import Extraction
 from pcpfs.model.front import read_front
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
@@ -32,6 +33,7 @@ from pcpfs.store.folding.continuing import continued
 from pcpfs.store.folding.fold import Changes, PageState, fold_page
 from pcpfs.store.folding.projection import page_rows
 from pcpfs.store.intents import Committed, Intent, conclude, settled, waiting, withdraw
+from pcpfs.store.sightings import Sight, Sighting
 from pcpfs.store.trees.tree import NOTHING_SEEN, Seen
 from pcpfs.store.workshop import Workshop, bodies, claims_of, refold_scope
 
@@ -76,12 +78,28 @@ class Transaction:
         self._payloads[digest] = raw
         return digest
 
-    def extraction(self, namespace: Namespace, digest: Digest, seen: Extraction) -> None:
-        """Keep what an adapter saw in the payload of that digest."""
+    def extraction(
+        self,
+        namespace: Namespace,
+        digest: Digest,
+        seen: Extraction,
+        before: tuple[PageId, Sighting | None] | None = None,
+    ) -> Difference | None:
+        """Keep what an adapter saw in the payload of that digest. What comes back is for the
+        `observed` event to tell: the difference from what was seen of the page `before`, where that
+        takes the place of a frames file."""
         path = layout.frames_file(namespace, digest, seen.adapter_tag)
+        difference = None
         if path not in self._objects and path not in self._done:
-            self._objects[path] = seen.encode()
+            raw = seen.encode()
+            if before is not None and self._is_new(path):
+                sightings = self.shop.objects.sightings
+                difference, steps = sightings.told(namespace, *before, seen, raw)
+                sightings.keep(before[0], digest, Sight(seen, steps))
+            if difference is None:
+                self._objects[path] = raw
         self._extractions[digest, seen.adapter_tag] = seen
+        return difference
 
     def revision(self, revision: Revision) -> RevisionId:
         """Keep an envelope."""
@@ -317,7 +335,9 @@ class Transaction:
         stored = bodies(self.shop.objects, namespace, page)
         return Bodies(
             revision=lambda r: self._revisions.get(r) or stored.revision(r),
-            extraction=lambda d, tag: self._extractions.get((d, tag)) or stored.extraction(d, tag),
+            extraction=lambda one: (
+                self._extractions.get((one.payload, one.adapter)) or stored.extraction(one)
+            ),
             payload=lambda d: self._payloads[d] if d in self._payloads else stored.payload(d),
         )
 

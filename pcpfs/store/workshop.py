@@ -110,7 +110,7 @@ def bodies(objects: Objects, namespace: Namespace, page: PageId) -> Bodies:
     """What the files of a store hold for one page."""
     return Bodies(
         revision=lambda revision: objects.revision(namespace, page, revision),
-        extraction=lambda digest, tag: objects.extraction(namespace, digest, tag),
+        extraction=lambda one: objects.sightings.seen(namespace, page, one).extraction,
         payload=lambda digest: objects.payload(namespace, digest),
     )
 

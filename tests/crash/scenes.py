@@ -23,7 +23,10 @@ from pcpfs.store.upkeeping.fsck import fsck
 from tests.ports import CountingEntropy, SteppingClock
 from tests.store.workplace import ANNA, START, Workplace
 
-APPLE = "def apple():\n    return 1\n"
+APPLE = "def apple():\n    return 1\n" + "".join(
+    f"\n\ndef seed{number}():\n    return {number}\n" for number in range(5)
+)
+"""Long enough that a later version is told by its difference."""
 PEAR = "def pear():\n    return 1\n"
 
 

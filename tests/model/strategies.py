@@ -23,7 +23,7 @@ from pcpfs.model.changes import (
     UnknownEvent,
     Unlinked,
 )
-from pcpfs.model.frames import Extraction, Symbol
+from pcpfs.model.frames import Extraction, Import, Symbol
 from pcpfs.model.ids import (
     ChangeId,
     CloneId,
@@ -225,4 +225,6 @@ extractions = st.builds(
     st.sampled_from(["utf-8", "utf-16-le"]),
     st.integers(0, 9),
     several(texts),
+    several(st.builds(Import, words, st.integers(1, 9))),
+    st.booleans(),
 )

@@ -74,7 +74,11 @@ def extraction(digest: Digest, tag: str) -> Extraction:
     return Extraction(name, int(version), "python", symbols, line_count=len(symbols))
 
 
-BODIES = Bodies(REVISIONS.__getitem__, extraction, lambda digest: DIGESTS[digest].encode())
+BODIES = Bodies(
+    REVISIONS.__getitem__,
+    lambda one: extraction(one.payload, one.adapter),
+    lambda digest: DIGESTS[digest].encode(),
+)
 
 
 class Page:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from pcpfs.errors import Busy
-from pcpfs.git.maintenance import stored
+from pcpfs.git.maintenance import Loose, loose_about, stored
 from pcpfs.store.upkeeping.fsck import fsck
 from pcpfs.store.upkeeping.maintain import MAINTENANCE_LOCK, maintain
 from pcpfs.store.upkeeping.upkeep import Upkeep
@@ -131,13 +131,21 @@ def test_others_read_and_write_meanwhile(busy: Workplace) -> None:
     assert len(busy.tree()) == 13
 
 
+def test_what_loose_objects_take_is_known(busy: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pcpfs.git.maintenance._SAMPLED", range(256))
+    files = [path.lstat() for path in (busy.path / ".git/objects").glob("[0-9a-f][0-9a-f]/*")]
+    taken = sum(stat.st_blocks * 512 for stat in files)
+    assert loose_about(busy.store.git) == Loose(len(files), taken)
+
+
+@pytest.mark.parametrize("much", [Loose(1, 1 << 40), Loose(1 << 40, 1)])
 def test_idle_moments_pack_what_has_become_much(
-    busy: Workplace, monkeypatch: pytest.MonkeyPatch
+    busy: Workplace, monkeypatch: pytest.MonkeyPatch, much: Loose
 ) -> None:
     upkeep = Upkeep(busy.store)
     upkeep.turn()
     assert stored(busy.store.git).packs == 0
-    monkeypatch.setattr("pcpfs.store.upkeeping.upkeep.WORTH_PACKING", 1)
+    monkeypatch.setattr("pcpfs.store.upkeeping.upkeep.WORTH_PACKING", much)
     for _ in range(200):
         upkeep.turn()
         if stored(busy.store.git).loose == 0:

@@ -17,6 +17,7 @@ from pcpfs.model.pages import Payload, Revision
 from pcpfs.store.catalogs.rows import BesideFrameRow, FrameRow, ImportRow
 from pcpfs.store.folding.fold import PageState
 from pcpfs.store.folding.timeline import Aside, Observation, runs
+from pcpfs.store.sightings import Sighting
 
 _Seen = Observation | Version
 
@@ -29,7 +30,7 @@ class Bodies(NamedTuple):
     """How to get what the changes only name."""
 
     revision: Callable[[RevisionId], Revision]
-    extraction: Callable[[Digest, str], Extraction]
+    extraction: Callable[[Sighting], Extraction]
     payload: Callable[[Digest], bytes]
 
 
@@ -51,8 +52,9 @@ class SeenFrames:
     def extraction(self, version: _Seen) -> Extraction:
         key = (version.revision, version.adapter)
         if key not in self._extractions:
-            payload = self.payload(version)
-            self._extractions[key] = self._bodies.extraction(payload.ref, version.adapter)
+            change = version.change if isinstance(version, Observation) else None
+            sighting = Sighting(self.payload(version).ref, version.adapter, key[0], change)
+            self._extractions[key] = self._bodies.extraction(sighting)
         return self._extractions[key]
 
     def import_rows(self) -> tuple[ImportRow, ...]:

@@ -35,8 +35,14 @@ class Looking:
         self._look(namespace, [text], placeholders=not is_source)
 
     def document(self, namespace: Namespace, what: str, raw: bytes) -> None:
-        """All texts in an envelope or a change, wherever they stand."""
-        self._look(namespace, _texts(json.loads(raw), "", what))
+        """All texts in an envelope or a change, wherever they stand; what was seen in a source as
+        the source itself is looked at."""
+        value = json.loads(raw)
+        seen = [
+            told for event in value.get("events", ()) if (told := event.pop("difference", None))
+        ]
+        self._look(namespace, _texts(value, "", what))
+        self._look(namespace, _texts(seen, "frames", what), placeholders=False)
 
     def text(self, namespace: Namespace, what: str, text: str) -> None:
         self._look(namespace, [(what, text)])

@@ -18,11 +18,13 @@ from pcpfs.model.pages import Payload, Revision
 from pcpfs.model.versions import versions_of
 from pcpfs.store import layout
 from pcpfs.store.events.event_segments import Segment
+from pcpfs.store.exchanges.both_files import BothFiles
 from pcpfs.store.exchanges.foreign_files import Files
 from pcpfs.store.exchanges.import_secrets import Looking
 from pcpfs.store.folding.fold import fold_page
 from pcpfs.store.folding.scope_fold import ScopeState, fold_scope
 from pcpfs.store.scopes.secrets import allow
+from pcpfs.store.sightings import Sighting, Sightings
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
@@ -55,6 +57,7 @@ class TakingOver:
         self._segments: dict[Namespace, list[str]] = {}
         self._known = set[str]()
         self._sort(files.paths(), scopes)
+        self._sightings = Sightings(BothFiles(files, self._known, store.objects))
         self.taken = Taken()
         self.looking = Looking(store.catalog)
 
@@ -230,8 +233,8 @@ class TakingOver:
             else:
                 changes[ChangeId.of(raw)] = body, raw
             self.taken.files += 1
-        for body, _ in changes.values():
-            self._frames(transaction, namespace, page, body)
+        for name, (body, _) in changes.items():
+            self._frames(transaction, namespace, page, name, body)
         if changes:
             transaction.adopt_changes(namespace, page, changes, folded=not is_new_event)
             if not is_new_event:
@@ -279,7 +282,12 @@ class TakingOver:
         return raw
 
     def _frames(
-        self, transaction: Transaction, namespace: Namespace, page: PageId, change: Change
+        self,
+        transaction: Transaction,
+        namespace: Namespace,
+        page: PageId,
+        name: ChangeId,
+        change: Change,
     ) -> None:
         """What adapters saw in the bytes that this change tells of."""
         for version in (version for event in change.events for version in versions_of(event)):
@@ -288,10 +296,20 @@ class TakingOver:
             if self._is_here(path):
                 continue
             if path not in self._known:
-                raise Corrupt(f"{path} is named by a change and missing", path=path)
+                sighting = Sighting(digest, version.adapter, version.revision, name)
+                self._require_told(namespace, page, sighting)
+                continue
             seen = Extraction.decode(self._files.read(path), path)
             transaction.extraction(namespace, digest, seen)
             self.taken.files += 1
+
+    def _require_told(self, namespace: Namespace, page: PageId, sighting: Sighting) -> None:
+        """Corrupt unless the change itself says what was seen, and says it rightly."""
+        try:
+            self._sightings.seen(namespace, page, sighting)
+        except NotFound as error:
+            path = layout.frames_file(namespace, sighting.payload, sighting.adapter)
+            raise Corrupt(f"{path} is named by a change and missing", path=path) from error
 
     def _digest(self, namespace: Namespace, page: PageId, revision: RevisionId) -> Digest:
         path = layout.revision_file(namespace, page, revision)

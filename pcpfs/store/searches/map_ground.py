@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.answers import Pins
 from pcpfs.model.frames import FILE_KIND, Extraction, frame_ids
-from pcpfs.model.ids import Digest, FrameId, PageId
+from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.marks import ranks_lower
 from pcpfs.model.names import Namespace
 from pcpfs.model.shown import safe
@@ -38,6 +38,7 @@ from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.catalogs.pinned import holds
 from pcpfs.store.catalogs.rows import GroundRow, MentionRow, RootRow
 from pcpfs.store.objects import Objects
+from pcpfs.store.sightings import Sighting
 
 _VERSION = f"2 {MENTIONS} {sys.byteorder}"
 """Of what is kept: the first number rises whenever something else would be drawn."""
@@ -57,6 +58,7 @@ class SourceFile(NamedTuple):
     adapter: str | None
     scope: str
     generated: int
+    change_id: str
 
     @property
     def is_less(self) -> bool:
@@ -109,7 +111,8 @@ class Survey:
         condition, parameters = holds(pins, "span")
         rows = catalog.query(
             "SELECT page.page_id, path, language, span.revision_id, revision.digest, "
-            "span.adapter, page.scope, page.generated FROM page JOIN span USING (page_id) "
+            "span.adapter, page.scope, page.generated, span.change_id "
+            "FROM page JOIN span USING (page_id) "
             "JOIN revision ON revision.revision_id = span.revision_id "
             f"WHERE root_id = ? AND lifecycle = 'active' AND {condition} "
             "ORDER BY path, page.page_id",
@@ -226,10 +229,11 @@ class _Moved:
     def _places(self, file: SourceFile) -> Mapping[FrameId, tuple[int, int, int]]:
         seen: Extraction | None = None
         if file.digest and file.adapter:
+            revision, change = RevisionId(file.revision_id), ChangeId(file.change_id)
+            sighting = Sighting(Digest(file.digest), file.adapter, revision, change)
             with suppress(NotFound, Corrupt):  # fsck tells which
-                seen = self._objects.extraction(
-                    Namespace(file.scope), Digest(file.digest), file.adapter
-                )
+                sightings, page = self._objects.sightings, PageId(file.page_id)
+                seen = sightings.seen(Namespace(file.scope), page, sighting).extraction
         frames = frame_ids(PageId(file.page_id), seen.symbols) if seen else ()
         return {f.frame_id: (f.symbol.lines[0], *f.symbol.bytes) for f in frames}
 

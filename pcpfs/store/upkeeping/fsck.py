@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from pcpfs.errors import Corrupt, NotFound, PcpfsError
 from pcpfs.model.answers import Problem
 from pcpfs.model.branches import Version
-from pcpfs.model.changes import Event, Linked
+from pcpfs.model.changes import Event, Linked, Observed
 from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import ChangeId, Digest, PageId, RevisionId
 from pcpfs.model.names import Namespace
@@ -32,6 +32,7 @@ from pcpfs.store.events.event_segments import Segment
 from pcpfs.store.folding.thinned import is_thinned
 from pcpfs.store.objects import Objects
 from pcpfs.store.session import Session
+from pcpfs.store.sightings import Sighting, Sightings
 from pcpfs.store.store import Store
 from pcpfs.store.upkeeping.checks import other_checks
 
@@ -66,6 +67,7 @@ class _Checker:
     def __init__(self, store: Store, progress: Progress | None) -> None:
         self._store = store
         self._progress = progress
+        self._sightings = Sightings(store.objects)
         self.checked = 0
 
     def checks(self) -> tuple[Callable[[], Iterator[Problem]], ...]:
@@ -208,7 +210,7 @@ class _Checker:
             yield Problem("misplaced", path, f"{path} belongs to page {change.page}")
         for event in change.events:
             if page is not None:
-                yield from self._event(namespace, page, event, path)
+                yield from self._event(namespace, page, ChangeId(name), event, path)
         linked = [event for event in change.events if isinstance(event, Linked)]
         for event in linked:
             far = event.relation.to_page
@@ -216,24 +218,46 @@ class _Checker:
                 yield Problem("relation", path, f"{path} points to an unknown page")
 
     def _event(
-        self, namespace: Namespace, page: PageId, event: Event, path: str
+        self, namespace: Namespace, page: PageId, change: ChangeId, event: Event, path: str
     ) -> Iterator[Problem]:
         for revision in revisions_of(event):
             where = layout.revision_file(namespace, page, revision)
             if not (self._store.path / where).exists():
                 yield Problem("revision", where, f"{where}, which {path} names, is missing")
+        is_told = isinstance(event, Observed) and event.difference is not None
         for version in versions_of(event):
-            yield from self._seen(namespace, page, version)
+            yield from self._seen(namespace, page, version, change if is_told else None, path)
 
-    def _seen(self, namespace: Namespace, page: PageId, seen: Version) -> Iterator[Problem]:
+    def _seen(
+        self, namespace: Namespace, page: PageId, seen: Version, change: ChangeId | None, path: str
+    ) -> Iterator[Problem]:
+        """What an adapter saw lies in a file, else the change tells of it."""
         try:
             body = self._store.objects.revision(namespace, page, seen.revision)
         except PcpfsError:
             return  # named by the revision's own check
-        if body.payload is not None:
-            where = layout.frames_file(namespace, body.payload.ref, seen.adapter)
-            if not (self._store.path / where).exists():
-                yield Problem("frames", where, f"{where} is missing; run pcpfs reindex --extract")
+        if body.payload is None:
+            return
+        where = layout.frames_file(namespace, body.payload.ref, seen.adapter)
+        if (self._store.path / where).exists():
+            return  # it has a check of its own
+        if change is None:
+            yield Problem("frames", where, f"{where} is missing; run pcpfs reindex --extract")
+            return
+        sighting = Sighting(body.payload.ref, seen.adapter, seen.revision, change)
+        found = self._sightings.seen(namespace, page, sighting).extraction
+        self._match(namespace, body.payload.ref, found, path)
+
+    def _match(self, namespace: Namespace, digest: Digest, seen: Extraction, path: str) -> None:
+        """Corrupt if the symbols that a file tells of are not those of the payload, where that was
+        not thinned out."""
+        where = self._store.path / layout.payload_file(namespace, digest)
+        if not where.exists() and is_thinned(self._store.catalog, namespace, digest):
+            return
+        source = self._store.objects.payload(namespace, digest)
+        for symbol in seen.symbols:
+            if Digest.of(source[slice(*symbol.bytes)]) != symbol.digest:
+                raise Corrupt(f"{path}: {symbol.qualified_name} does not match its source")
 
     def _segment(self, namespace: Namespace, path: str) -> Iterator[Problem]:
         if layout.segment_of(path) is None:
@@ -262,13 +286,7 @@ class _Checker:
             digest = Digest("sha256:" + path.rpartition("/")[2].split(".")[0])
             if raw != seen.encode():
                 raise Corrupt(f"{path} is not in canonical form")
-            where = self._store.path / layout.payload_file(namespace, digest)
-            if not where.exists() and is_thinned(self._store.catalog, namespace, digest):
-                return iter(())
-            source = self._store.objects.payload(namespace, digest)
-            for symbol in seen.symbols:
-                if Digest.of(source[slice(*symbol.bytes)]) != symbol.digest:
-                    raise Corrupt(f"{path}: {symbol.qualified_name} does not match its source")
+            self._match(namespace, digest, seen, path)
             return iter(())
 
         yield from self._tried(path, check)

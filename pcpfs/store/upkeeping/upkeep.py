@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 
 from pcpfs.errors import Unavailable
-from pcpfs.git.maintenance import Packing, loose_about
+from pcpfs.git.maintenance import Loose, Packing, loose_about
 from pcpfs.store import layout
 from pcpfs.store.store import Store
 
-WORTH_PACKING = 8_000
-"""Loose objects from which packing is worth its while: some 500 saves."""
+WORTH_PACKING = Loose(8_000, 4 << 20)
+"""So many loose objects, or such space that they take, are worth packing: a save makes about 15
+objects, and most of what they take is folders."""
 
 
 class Upkeep:
@@ -19,6 +20,8 @@ class Upkeep:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._packing: Packing | None = None
+        self._left = Loose(0, 0)
+        """What packing could not pack, such as in a partial clone: not worth a second attempt."""
         self._held = ExitStack()
 
     def turn(self) -> None:
@@ -28,7 +31,8 @@ class Upkeep:
             self._store.let_go()
         if self._packing is not None and self._packing.has_ended():
             self._forget()
-        if self._packing is None and loose_about(self._store.git) >= WORTH_PACKING:
+            self._left = loose_about(self._store.git)
+        if self._packing is None and self._is_worth_packing():
             with suppress(Unavailable):
                 self._start()
 
@@ -36,6 +40,13 @@ class Upkeep:
         if self._packing is not None:
             self._packing.end()
             self._forget()
+
+    def _is_worth_packing(self) -> bool:
+        now, left = loose_about(self._store.git), self._left
+        return (
+            now.objects - left.objects >= WORTH_PACKING.objects
+            or now.bytes - left.bytes >= WORTH_PACKING.bytes
+        )
 
     def _start(self) -> None:
         """Not while objects are removed: what is packed then would have them again."""
