@@ -42,7 +42,8 @@ def _shared(*names: str, **attributes: Any) -> click.Option:
 
 
 class Name(click.types.StringParamType):
-    """A text that the tab key completes: `scope`, `page`, `root`, or `place` of the view."""
+    """A text that the tab key completes: `scope`, `page`, `root`, `symbol`, `principal`, or `place`
+    of the view."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -55,7 +56,16 @@ class Name(click.types.StringParamType):
         return names(self.kind, incomplete, ctx.obj or Settings())
 
 
-_NAMED = {"SCOPE": "scope", "PAGE": "page", "ID": "page", "ROOT": "root"}
+class Acting(Name):
+    """A principal, such as the tab key knows."""
+
+    name = "principal"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return principal(value) if isinstance(value, str) else value
+
+
+_NAMED = {"SCOPE": "scope", "PAGE": "page", "ID": "page", "ROOT": "root", "SYMBOL": "symbol"}
 """What an argument or option stands for, by what its help calls it."""
 
 
@@ -89,7 +99,7 @@ def shared_options(*, writes: bool) -> list[click.Option]:
             "the store in your user data folder.",
         ),
         _shared(
-            "--as", "principal", metavar="PRINCIPAL", type=principal,
+            "--as", "principal", metavar="PRINCIPAL", type=Acting("principal"),
             help="Who acts, such as user:anna or model:local; else the owner of the store.",
         ),
         _shared(

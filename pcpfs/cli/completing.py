@@ -28,19 +28,31 @@ if TYPE_CHECKING:
 VARIABLE = "_PCPFS_COMPLETE"
 _MOST = 200
 
-_PAGES = "SELECT DISTINCT path FROM page WHERE is_open AND path IS NOT NULL AND NOT is_source"
-_FILES = "SELECT name || '/' || path FROM page JOIN root USING (root_id) WHERE is_open"
+_OPEN = "is_open AND path IS NOT NULL AND NOT is_source"
+_SOURCES = "FROM page JOIN root USING (root_id) WHERE is_open"
+_HELD = "FROM frame WHERE valid_to IS NULL AND kind <> 'file'"
 _NAMES = {
-    "scope": "SELECT scope FROM scope",
-    "root": "SELECT DISTINCT name FROM root",
-    "page": f"{_PAGES} UNION {_FILES}",
-    "place": "SELECT '/scopes/' || replace(scope, ':', '/') || '/' || path FROM page "
-    "WHERE is_open AND path IS NOT NULL AND NOT is_source "
-    "UNION SELECT '/sources/' || name || '/' || path FROM page JOIN root USING (root_id) "
-    "WHERE is_open UNION SELECT column1 FROM (VALUES ('/scopes'), ('/sources'), ('/pages'), "
-    "('/frames'), ('/relations'), ('/search/'), ('/as-of/'))",
+    "scope": ("SELECT scope AS name FROM scope",),
+    "root": ("SELECT name FROM root",),
+    "page": (
+        f"SELECT path AS name FROM page WHERE {_OPEN}",
+        f"SELECT name || '/' || path AS name {_SOURCES}",
+    ),
+    "place": (
+        "SELECT '/scopes/' || replace(scope, ':', '/') || '/' || path AS name FROM page "
+        f"WHERE {_OPEN}",
+        f"SELECT '/sources/' || name || '/' || path AS name {_SOURCES}",
+        "SELECT column1 AS name FROM (VALUES ('/scopes'), ('/sources'), ('/pages'), ('/frames'), "
+        "('/relations'), ('/search/'), ('/as-of/'))",
+    ),
+    "symbol": (f"SELECT qualified_name AS name {_HELD}", f"SELECT name {_HELD}"),
+    "principal": (
+        "SELECT principal AS name FROM access",
+        "SELECT actor AS name FROM change",
+        "SELECT 'model:local' AS name",
+    ),
 }
-"""By kind of name, a query for one column."""
+"""By kind of name, questions for one column, `name`."""
 
 
 class Bash(BashComplete):
@@ -85,19 +97,24 @@ def completed(instruction: str, command: click.Command) -> str:
 
 def names(kind: str, beginning: str, settings: Settings) -> list[CompletionItem]:
     """The names of that kind that begin so, at most 200, by name."""
-    from pcpfs.store.store import Store  # noqa: PLC0415 (only where a store is asked)
-
-    folder = settings.named_store or Store.find(Path.cwd())
+    folder = settings.named_store or _nearest_store()
     if folder is None:
         return []
     catalog = folder.absolute() / ".pcpfs" / "catalog.sqlite"
-    query = (
-        f"WITH known(name) AS ({_NAMES[kind]}) SELECT DISTINCT name FROM known "
-        "WHERE substr(name, 1, ?) = ? ORDER BY name LIMIT ?"
+    parts = (
+        f"SELECT name FROM ({part}) WHERE name >= ?1 AND name < ?1 || char(1114111)"
+        for part in _NAMES[kind]
     )
+    query = f"{' UNION '.join(parts)} ORDER BY name LIMIT ?2"
     try:
         with closing(sqlite3.connect(f"{catalog.as_uri()}?mode=ro", uri=True, timeout=0)) as asked:
-            rows = asked.execute(query, (len(beginning), beginning, _MOST)).fetchall()
+            rows = asked.execute(query, (beginning, _MOST)).fetchall()
     except sqlite3.Error:
         return []
     return [CompletionItem(name) for (name,) in rows]
+
+
+def _nearest_store() -> Path | None:
+    from pcpfs.store.nested import nearest_store  # noqa: PLC0415 (only where a store is asked)
+
+    return nearest_store(Path.cwd())

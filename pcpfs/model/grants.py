@@ -95,34 +95,32 @@ class VisibilitySet:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeLinked:
+class _OfScope:
+    """An event that names another scope, and nothing else."""
+
+    scope: Namespace
+
+    def to_json(self) -> dict[str, object]:
+        return {"scope": self.scope}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(Namespace(value["scope"]))
+
+
+class ScopeLinked(_OfScope):
     """From now on a search with the policy `linked` in this scope also covers that one (PCP-S1);
     it lets nobody read there who might not (PCP-L3)."""
 
+    __slots__ = ()
     type: ClassVar[str] = "scope_linked"
-    scope: Namespace
-
-    def to_json(self) -> dict[str, object]:
-        return {"scope": self.scope}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        return cls(Namespace(value["scope"]))
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeUnlinked:
+class ScopeUnlinked(_OfScope):
     """From now on it no longer does."""
 
+    __slots__ = ()
     type: ClassVar[str] = "scope_unlinked"
-    scope: Namespace
-
-    def to_json(self) -> dict[str, object]:
-        return {"scope": self.scope}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        return cls(Namespace(value["scope"]))
 
 
 def _texts(value: object) -> list[str]:

@@ -47,6 +47,14 @@ def store_at(folder: Path) -> Path | None:
     return folder if (folder / layout.CONFIG).is_file() else _nested_in(folder)
 
 
+def nearest_store(start: Path) -> Path | None:
+    """The nearest folder, from `start` upwards, that is a store or a project with a nested one: the
+    store."""
+    start = Path(os.path.abspath(start))
+    found = (store_at(folder) for folder in (start, *start.parents))
+    return next(filter(None, found), None)
+
+
 def _nested_in(project: Path) -> Path | None:
     """The store that was made in a project, if it is still there; of several the first."""
     if find_repository(project) != project:

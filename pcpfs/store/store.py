@@ -32,7 +32,7 @@ from pcpfs.store.intents import INTENT, Intent, recover
 from pcpfs.store.local import LocalState
 from pcpfs.store.merges.index_lag import settle_index
 from pcpfs.store.merges.settling import needs_settling, settle
-from pcpfs.store.nested import store_at
+from pcpfs.store.nested import nearest_store
 from pcpfs.store.objects import Objects
 from pcpfs.store.transaction import Transaction
 from pcpfs.store.trees.tree import Tree
@@ -137,9 +137,7 @@ class Store:
     def find(start: Path) -> Path | None:
         """The nearest folder, from `start` upwards, that is a store or a project with a nested
         one: the store."""
-        start = Path(os.path.abspath(start))
-        found = (store_at(folder) for folder in (start, *start.parents))
-        return next(filter(None, found), None)
+        return nearest_store(start)
 
     @property
     def store_id(self) -> StoreId:

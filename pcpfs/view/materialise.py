@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -69,20 +69,27 @@ def materialise(
     *,
     store: str,
     home: Path,
+    sources: Iterable[Path] = (),
     folds: bool | None = None,
 ) -> Materialised:
-    """Make a folder hold a branch of the view. `store` is the id of the store, `home` its folder.
+    """Make a folder hold a branch of the view. `store` is the id of the store, `home` its folder,
+    `sources` what it takes in.
 
     Conflict if it holds anything else already, Busy if somebody else does the same there now,
-    UsageError for a path that is no folder, or a folder in the store. Links that lead out of the
-    branch become what they lead to. Where names that differ in case only are one (`folds`; else it
-    is tried), the second is left out.
+    UsageError for a path that is no folder, or a folder in the store or in a source. Links that
+    lead out of the branch become what they lead to. Where names that differ in case only are one
+    (`folds`; else it is tried), the second is left out.
     """
     base = view.followed(path)
     if not isinstance(base, Directory):
         raise UsageError(f"{path} is a file; write it with: pcpfs cat {path} > FILE")
     if folder.resolve().is_relative_to(home.resolve()):
         raise UsageError(f"{folder} is in the store {home}; export to a folder outside of it")
+    if any(folder.resolve().is_relative_to(source.resolve()) for source in sources):
+        raise UsageError(
+            f"{folder} is in a source of this store, which would take the export in; "
+            "export to a folder outside of it"
+        )
     name = "/" + path.strip("/")
     _known(folder, store, name)  # before anything is made there
     with disk.lock(folder / _LOCK, 0):

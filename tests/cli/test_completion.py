@@ -37,6 +37,9 @@ ASKED = {
     "pcpfs show book/tide.": "book/tide.py|",
     "pcpfs cat /scopes/notes/h": r"/scopes/notes/high-water/tide\ tables.md|",
     "pcpfs add src/t": "src/tide.py|",
+    "pcpfs symbol Tide.r": "Tide.rise|",
+    "pcpfs log --symbol ri": "rise|",
+    "pcpfs --as model:": "local|",
     "pcpfs show nothing": "|",
 }
 
@@ -44,7 +47,7 @@ ASKED = {
 @pytest.fixture
 def filled(terminal: Terminal) -> Terminal:
     terminal.run("init", "store")
-    terminal.write("src/tide.py", "def rise(): pass\n")
+    terminal.write("src/tide.py", "class Tide:\n    def rise(self): pass\n")
     write = ("write", "--scope", "notes:high-water", "--path", "tide tables.md", "-")
     assert terminal.run("-C", "store", *write, stdin=b"x\n").code == 0
     add = ("add", "src", "--scope", "notes:high-water", "--root", "book")

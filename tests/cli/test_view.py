@@ -130,5 +130,14 @@ def test_a_branch_is_exported_as_plain_files(shore: Terminal) -> None:
     assert shore.run("export", "--as-of", "2026-01-01", "../x").code == 2
 
 
+def test_a_source_does_not_take_in_what_is_exported_of_it(shore: Terminal) -> None:
+    for folder in ("../book", "../book/sub/out"):
+        refused = shore.run("export", "--view", "/sources/book", folder)
+        assert (refused.code, refused.text) == (2, "")
+        assert "take the export in" in refused.message
+    assert not (shore.folder.parent / "book/sub").exists()
+    assert shore.run("export", "--view", "/sources/book", "../bookend").code == 0
+
+
 def test_a_mount_says_what_is_missing(shore: Terminal) -> None:
     assert shore.run("mount", "../nowhere").code in (3, 7)  # 7: no FUSE here

@@ -18,6 +18,7 @@ class Newcomer:
     """A home of their own, `pcpfs` and `python3` in PATH, and the project to work in."""
 
     project: Path
+    commands: Path
     environment: dict[str, str]
 
     @classmethod
@@ -33,7 +34,7 @@ class Newcomer:
             "HOME": str(folder),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        return cls(project, environment)
+        return cls(project, commands, environment)
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

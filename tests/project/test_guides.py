@@ -21,15 +21,19 @@ MARK = "--- the next step ---"
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_what_it_says_works_and_prints_what_it_shows(guide: Path, tmp_path: Path) -> None:
-    script, shown = steps(guide.read_text(encoding="utf-8"))
-    newcomer = Newcomer.arrives(tmp_path)
-    with ready(tmp_path / "bin" / "pcpfs"):
-        printed = newcomer.types(script).split(MARK + "\n")
+    printed, shown = followed(guide, Newcomer.arrives(tmp_path))
     assert shown, "a guide shows what its commands print"
     for step, lines in shown:
         rest = iter(printed[step].splitlines())
         for line in lines:
             assert any(fits(line, other) for other in rest), f"{line!r} is not in {printed[step]}"
+
+
+def followed(guide: Path, newcomer: Newcomer) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """What each step of a page prints, and for some what the page shows of that."""
+    script, shown = steps(guide.read_text(encoding="utf-8"))
+    with ready(newcomer.commands / "pcpfs"):
+        return newcomer.types(script).split(MARK + "\n"), shown
 
 
 def steps(text: str) -> tuple[str, list[tuple[int, list[str]]]]:

@@ -32,7 +32,7 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
     ],
 )
 @with_pins
-@click.option("--symbol", metavar="NAME", help="Two texts of a symbol; with ID only of that file.")
+@click.option("--symbol", metavar="SYMBOL", help="Two texts of one; with ID only of that file.")
 @instant_option("--since", "With --symbol: against what it was then.")
 @click.argument("page", metavar="[ID]", required=False)
 @click.argument("before", metavar="[REV]", required=False)

@@ -63,8 +63,9 @@ def _view(call: Call, branch: str, pins: Pins, target: str) -> Materialised:
 
     store, folder = call.session.store, Path(target)
     return materialise(
-        call.view(pins), branch, folder, store.disk, store=str(store.store_id), home=store.path
-    )
+        call.view(pins), branch, folder, store.disk, store=str(store.store_id), home=store.path,
+        sources=[Path(root.path) for root in store.local.roots().values()],
+    )  # fmt: skip
 
 
 def _lines(report: Materialised) -> Iterator[str]:

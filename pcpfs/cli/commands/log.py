@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @with_part
 @with_pins
-@click.option("--symbol", metavar="NAME", help="The life of a symbol; with ID only of that file.")
+@click.option("--symbol", metavar="SYMBOL", help="The life of a symbol; with ID only of that file.")
 @click.option("--graph", is_flag=True, help="Draw which revision comes of which.")
 @click.argument("page", metavar="[ID]", required=False)
 def command(

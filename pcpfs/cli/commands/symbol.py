@@ -22,7 +22,7 @@ from pcpfs.cli.options import with_filters, with_pins
 )
 @with_filters
 @with_pins
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="SYMBOL")
 def command(call: Call, *, name: str, **given: Any) -> None:
     """Find where a name is defined.
 

@@ -273,7 +273,7 @@ def start_of(catalog: Catalog, given: str, pins: Pins) -> tuple[str, FrameRow | 
     neither, UsageError for a name that several symbols have."""
     condition, parameters = holds(pins, "frame")
     try:
-        reference = resolve(catalog, given)
+        reference = resolve(catalog, given, pins.as_of)
     except NotFound:
         name = given.strip().replace("::", ".").removesuffix("()")
         rows = catalog.frames(
