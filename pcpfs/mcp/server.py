@@ -26,6 +26,7 @@ from pcpfs.mcp import resources
 from pcpfs.mcp.quoting import line
 from pcpfs.mcp.room import Room
 from pcpfs.mcp.tool import Tool, all_tools
+from pcpfs.mcp.wording import for_a_model
 from pcpfs.provider.lines import lines_of
 from pcpfs.store.session import Session
 
@@ -150,7 +151,9 @@ def _or_refused(work: Callable[[Room], Answer]) -> Callable[[Room], Answer]:
             return work(room)
         except PcpfsError as error:
             code = wire.INVALID_PARAMS if error.code in _ASKED else wire.INTERNAL_ERROR
-            raise MCPError(code, line(f"{error.code}: {error.message}").strip()) from error
+            raise MCPError(
+                code, line(f"{error.code}: {for_a_model(error.message)}").strip()
+            ) from error
 
     return refused
 

@@ -13,6 +13,7 @@ from pcpfs.mcp import tools
 from pcpfs.mcp.arguments import Argument, Given
 from pcpfs.mcp.quoting import Quote, answer
 from pcpfs.mcp.room import Room
+from pcpfs.mcp.wording import for_a_model
 from pcpfs.model.grants import WRITE
 
 Refusal = Callable[[Room, Given, PcpfsError], tuple[str, list[Quote]] | None]
@@ -56,7 +57,9 @@ class Tool:
             told = self.refuse(room, given, error)
         next_step, quotes = told or (_next(room, error), [])
         budget = given.budget if given is not None else 500
-        return answer(f"{error.code}: {error.message}", quotes, budget, lambda _: next_step)
+        return answer(
+            f"{error.code}: {for_a_model(error.message)}", quotes, budget, lambda _: next_step
+        )
 
 
 def _next(room: Room, error: PcpfsError) -> str:
