@@ -171,22 +171,41 @@ def with_filters(function: Function) -> Function:
 
 
 def with_history(function: Function) -> Function:
-    """`--history` and `--since`, given as `history`; None without them."""
+    """`--history`, `--since` and `--all-branches`, given as `history`; None without them."""
 
     @click.option(
         "--history", is_flag=True, help="Record the git history of the branch that is checked out."
     )
     @instant_option("--since", "With --history: only what held then or later.")
+    @click.option(
+        "--all-branches/--no-all-branches",
+        default=None,
+        help="With --history: also what other branches did, which holds at no time; or no more.",
+    )
     @functools.wraps(function)
-    def folded(*args: Any, history: bool, since: Instant | None, **others: Any) -> Any:
+    def folded(
+        *args: Any,
+        history: bool,
+        since: Instant | None,
+        all_branches: bool | None,
+        **others: Any,
+    ) -> Any:
         from pcpfs.errors import UsageError  # noqa: PLC0415 (help needs no store)
         from pcpfs.sources.roots import HistoryWish  # noqa: PLC0415
 
         if since is not None and not history:
             raise UsageError("--since says how far back --history goes; give both")
-        return function(*args, history=HistoryWish(since) if history else None, **others)
+        if all_branches is not None and not history:
+            raise UsageError("--all-branches says how much of --history is told; give both")
+        wish = HistoryWish(since, all_branches) if history else None
+        return function(*args, history=wish, **others)
 
     return folded
+
+
+def branch_option(help_text: str) -> Callable[[Function], Function]:
+    """`--branch NAME`, given as `branch`."""
+    return click.option("--branch", metavar="NAME", help=help_text)
 
 
 def with_removals(function: Function) -> Function:

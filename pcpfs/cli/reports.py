@@ -86,7 +86,14 @@ def _history(history: HistoryReport) -> str:
     lost = f", {plural(history.retracted, 'commit')} retracted" if history.retracted else ""
     why = {"shallow": "; the repository is shallow and knows nothing before", "since": " (--since)"}
     begins = f"from {history.start_at} on{why.get(history.cut or '', '')}"
-    return f"history of {name}: {walked}, {seen}{lost}; {begins}"
+    others = f"; {_beside(history)}" if history.branches else ""
+    return f"history of {name}: {walked}, {seen}{lost}; {begins}{others}"
+
+
+def _beside(history: HistoryReport) -> str:
+    count = history.branches or 0
+    what = f"{count} other branches" if count != 1 else "1 other branch"
+    return f"of {what} {plural(history.beside or 0, 'commit')}"
 
 
 def skipped_line(skipped: Skipped) -> str:

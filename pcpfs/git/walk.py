@@ -1,12 +1,15 @@
-"""The history of a source along its first-parent line, in one stream."""
+"""The history of a source along first-parent lines, in one stream."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from subprocess import Popen
+from typing import IO, NamedTuple
 
 from pcpfs.errors import Unavailable
 from pcpfs.git.process import failure
@@ -65,6 +68,41 @@ def line_to(repository: Repository, tip: CommitId) -> Line:
     return Line(moments, bool(moments) and moments[0].commit in repository.shallow_commits())
 
 
+def branch_tips(repository: Repository) -> dict[str, CommitId]:
+    """The commit of each branch, local and of remotes, by the full name of its ref; refs that only
+    stand for another one (`origin/HEAD`) are left out."""
+    form = "--format=%(objectname) %(objecttype) %(refname)%00%(symref)"
+    out = process_of(repository).run("for-each-ref", form, "refs/heads", "refs/remotes")
+    found = {}
+    for line in out.splitlines():
+        about, _, stands_for = line.partition(b"\0")
+        commit, kind, ref = os.fsdecode(about).split(" ", 2)
+        if kind == "commit" and not stands_for:
+            found[ref] = CommitId(commit)
+    return found
+
+
+class FirstParent(NamedTuple):
+    """The first parent of a commit, None where git knows of none here, and the commit's own time
+    in seconds, as its committer's clock said it."""
+
+    parent: CommitId | None
+    seconds: int
+
+
+def first_parents(repository: Repository, tips: Iterable[CommitId]) -> dict[CommitId, FirstParent]:
+    """Every commit that these lead to by first parents, themselves included."""
+    command = ("rev-list", "--timestamp", "--parents", "--first-parent", "--stdin")
+    with _lines_of(tips) as given:
+        out = process_of(repository).run(*command, stdin=given)
+    found = {}
+    for line in out.decode().splitlines():
+        seconds, commit, *parents = line.split()
+        parent = CommitId(parents[0]) if parents else None
+        found[CommitId(commit)] = FirstParent(parent, int(seconds))
+    return found
+
+
 def author_of(repository: Repository, commit: CommitId) -> str:
     """Who wrote a commit."""
     out = process_of(repository).run("log", "-1", _FORMAT, "--no-show-signature", commit, "--")
@@ -80,25 +118,43 @@ def edits_between(
     From where on the contents that tell a rename are not at hand (a partial clone), only those are
     told that changed nothing else.
     """
+    return _edits(repository, ("--reverse", "--full-history", f"{start}..{tip}"), (), paths)
+
+
+def edits_of(
+    repository: Repository, commits: Sequence[CommitId], paths: Sequence[str] = ()
+) -> Iterator[CommitEdits]:
+    """The same of these commits, in their order. One without a parent did all that is in it."""
+    return _edits(repository, ("--no-walk=unsorted", "--root", "--stdin"), commits, paths)
+
+
+def _edits(
+    repository: Repository, which: Sequence[str], names: Sequence[str], paths: Sequence[str]
+) -> Iterator[CommitEdits]:
     done = 0
     try:
-        for done, edits in enumerate(_edits(repository, start, tip, paths, "-M"), 1):  # noqa: B007
+        for done, edits in enumerate(_told(repository, which, names, paths, "-M"), 1):  # noqa: B007
             yield edits
     except Unavailable as error:
         if not any(sign in error.message for sign in _CUT):
             raise
-        yield from islice(_edits(repository, start, tip, paths, "-M100%"), done, None)
+        yield from islice(_told(repository, which, names, paths, "-M100%"), done, None)
 
 
-def _edits(
-    repository: Repository, start: CommitId, tip: CommitId, paths: Sequence[str], renames: str
+def _told(
+    repository: Repository,
+    which: Sequence[str],
+    names: Sequence[str],
+    paths: Sequence[str],
+    renames: str,
 ) -> Iterator[CommitEdits]:
     """Each commit once it is wholly known; Unavailable where git stops before the last."""
     command = (
-        "log", *RAW, renames, "-l1000", *_FIRST_PARENT, "--reverse", "--no-color", "--full-history",
-        _FORMAT, "--no-show-signature", f"{start}..{tip}", "--", *paths,
+        "log", *RAW, renames, "-l1000", *_FIRST_PARENT, "--no-color", _FORMAT,
+        "--no-show-signature", *which, "--", *paths,
     )  # fmt: skip
-    with process_of(repository).start(*command) as process:
+    git = process_of(repository)
+    with _lines_of(names) as given, git.start(*command, stdin=given) as process:
         last = None
         try:
             for commit in _commits(_words(process)):
@@ -114,6 +170,15 @@ def _edits(
             raise failure(("log",), said)
     if last is not None:
         yield last
+
+
+@contextmanager
+def _lines_of(names: Iterable[str]) -> Iterator[IO[bytes]]:
+    """A file with these names, for git to read."""
+    with tempfile.TemporaryFile() as lines:
+        lines.writelines(f"{name}\n".encode() for name in names)
+        lines.seek(0)
+        yield lines
 
 
 def _words(process: Popen[bytes]) -> Iterator[bytes]:

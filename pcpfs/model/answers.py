@@ -148,7 +148,9 @@ class FrameView:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One step in a page's life; for a source page an observation with its interval."""
+    """One step in a page's life; for a source page an observation with its interval. With
+    `branches` it is what a commit of theirs did, which holds at no time; with `reason` nothing was
+    left of the file."""
 
     revision_id: RevisionId
     parents: tuple[RevisionId, ...]
@@ -165,51 +167,8 @@ class LogEntry:
     closed: int | None = None
     commit: str | None = None
     author: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolStep:
-    """One step in a symbol's life: it was `opened`, `changed`, `moved` (to another file or into
-    another symbol), `renamed` or `closed`, at `at`, by a commit of the source if that is known.
-
-    What it is after the step; of a closed one what it was. `was` is the name and place before.
-    """
-
-    event: str
-    at: Instant
-    frame_id: FrameId
-    page_id: PageId
-    revision_id: RevisionId
-    path: str
-    qualified_name: str
-    signature: str
-    lines: tuple[int, int]
-    digest: Digest
-    was: str | None = None
+    branches: tuple[str, ...] | None = None
     reason: str | None = None
-    commit: str | None = None
-    author: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolLife:
-    """A symbol under all of its names and in all of its places, its last step first."""
-
-    scope: str
-    root: str
-    kind: str
-    qualified_name: str
-    path: str
-    steps: tuple[SymbolStep, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolDifference:
-    """Two texts of a symbol compared: a unified diff. `before` is None if there was none."""
-
-    before: SymbolStep | None
-    after: SymbolStep
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +234,9 @@ class SearchAnswer:
 @dataclass(frozen=True, slots=True)
 class HistoryReport:
     """What was recorded of a source's git history: `commits` were walked now. Nothing is known of
-    what lies before `start`; `cut` tells why, if the history does not begin there."""
+    what lies before `start`; `cut` tells why, if the history does not begin there. Where all
+    branches are followed, `branches` is how many there are besides, and `beside` how many commits
+    of theirs were walked now."""
 
     branch: str | None
     tip: str
@@ -286,6 +247,8 @@ class HistoryReport:
     observed: int
     closed: int
     retracted: int
+    branches: int | None = None
+    beside: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

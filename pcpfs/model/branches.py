@@ -92,13 +92,20 @@ class Fork(NamedTuple):
     same: tuple[str, ...]
 
 
+class Line(NamedTuple):
+    """The line that branches were followed up to: its tip, and what `since` was asked for."""
+
+    tip: str
+    since: Instant | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Branches:
     """The branches of a source: the commit at the tip of each ref, the commits beside the line that
     lead to them, and where those leave the line.
 
     As a part of `Walked` what has changed: `gone` are refs, `left` commits, that are no longer
-    among them.
+    among them; no `line` where it is the same.
     """
 
     tips: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +113,7 @@ class Branches:
     forks: Mapping[str, Fork] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    line: Line | None = None
 
     def then(self, later: Branches) -> Branches:
         """What they are after a change."""
@@ -113,6 +121,7 @@ class Branches:
             _changed(self.tips, later.gone, later.tips),
             _changed(self.commits, later.left, later.commits),
             _changed(self.forks, later.left, later.forks),
+            line=later.line or self.line,
         )
 
     def to(self, later: Branches) -> Branches:
@@ -126,6 +135,7 @@ class Branches:
             _new(before.forks, later.forks),
             tuple(sorted(self.tips.keys() - later.tips.keys())),
             tuple(sorted(lost)),
+            None if later.line == self.line else later.line,
         )
 
     def to_json(self) -> dict[str, object]:
@@ -142,6 +152,9 @@ class Branches:
             "gone": list(self.gone),
             "left": list(self.left),
         }
+        if self.line is not None:
+            tip, since = self.line
+            members["line"] = {"tip": tip} | ({"since": str(since)} if since else {})
         return {name: value for name, value in members.items() if value}
 
     @classmethod
@@ -158,7 +171,12 @@ class Branches:
             },
             tuple(value.get("gone", ())),
             tuple(value.get("left", ())),
+            _line(value["line"]) if "line" in value else None,
         )
+
+
+def _line(value: JsonObject) -> Line:
+    return Line(value["tip"], Instant.parse(value["since"]) if "since" in value else None)
 
 
 def _changed(

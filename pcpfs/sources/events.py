@@ -26,7 +26,7 @@ from pcpfs.sources.scanned import Prefixes
 
 _log = logging.getLogger(__name__)
 _HEAD_FILES = (".git/HEAD", ".git/logs/HEAD", ".git/packed-refs")
-_BRANCHES = ".git/refs/heads/"
+_BRANCHES = (".git/refs/heads/", ".git/refs/remotes/")
 _RULE_FILE = ".git/info/exclude"
 _CHECK_SECONDS = 1.0
 _COUNT_SECONDS = 10.0
@@ -203,7 +203,7 @@ class Watcher:
             if path is None or (location in self._without and str(root) not in self._without):
                 continue
             if not VCS_FOLDERS.isdisjoint(path.split("/")):
-                if path.endswith(_HEAD_FILES) or _BRANCHES in path:
+                if path.endswith(_HEAD_FILES) or any(branches in path for branches in _BRANCHES):
                     self._note(root, doubt=Doubt.HEAD)
                 elif path.endswith(_RULE_FILE):
                     self._note(root, doubt=Doubt.RULES)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.git import ObjectId, Repository
+from pcpfs.model.branches import Version
 from pcpfs.model.changes import (
     COMMIT,
     Closed,
@@ -28,6 +29,8 @@ from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.transaction import Transaction
 
 BATCH_BYTES = 16 << 20
+FEW = 100
+"""Of fewer commits git need not look for what is alike."""
 _HEAD = 8192
 
 _Seen = Mapping[tuple[ObjectId, str], Extraction]
@@ -82,13 +85,14 @@ class PastApplier:
     closed: int = 0
     retracted: set[str] = field(default_factory=set)
     _tags: dict[tuple[ObjectId, str], str] = field(default_factory=dict)
+    _known: dict[tuple[PageId, ObjectId], Version] = field(default_factory=dict)
     _last: dict[PageId, RevisionId] = field(default_factory=dict)
 
     def write(self, repository: Repository, batch: Sequence[Writing], contents: Contents) -> None:
         """Objects and changes of some pages, so that the versions of a file lie side by side."""
-        blobs = list(dict.fromkeys(t.blob for page in batch for t in page.said if t.blob))
+        blobs = list(dict.fromkeys(blob for page in batch for blob in self._blobs(page)))
         raw = dict(zip(blobs, repository.show_blobs(blobs), strict=True))
-        seen = self._extracted(batch, raw)
+        seen = self._extracted(batch, contents, raw)
         for page in batch:
             self._write(page, contents, raw, seen)
 
@@ -99,16 +103,20 @@ class PastApplier:
             if links:
                 self.transaction.change(self.root.namespace, page.page, *links)
 
-    def _extracted(self, batch: Sequence[Writing], raw: _Raw) -> _Seen:
+    def _blobs(self, page: Writing) -> Iterator[ObjectId]:
+        """What has to be read of a page."""
+        return (one.blob for one in page.said if one.blob)
+
+    def _extracted(self, batch: Sequence[Writing], contents: Contents, raw: _Raw) -> _Seen:
         """What the adapters see in the contents that this walk has not met yet."""
         wanted: dict[tuple[ObjectId, str], tuple[str, bytes]] = {}
         for page in batch:
-            for one in page.said:
-                content = raw.get(one.blob) if one.blob else None
-                if one.blob and content is not None:
-                    key = (one.blob, self._adapter(page.path, content).name)
+            for blob in dict.fromkeys(self._blobs(page)):
+                content = raw.get(blob)
+                if content is not None and not self._is_known(page, blob, content, contents):
+                    key = (blob, self._adapter(page.path, content).name)
                     if key not in self._tags:
-                        wanted.setdefault(key, (f"{one.blob}/{key[1]}/{page.path}", content))
+                        wanted.setdefault(key, (f"{blob}/{key[1]}/{page.path}", content))
         answers = self.pool.extract(list(wanted.values()))
         found = {}
         for key, (name, content) in wanted.items():
@@ -119,46 +127,61 @@ class PastApplier:
             found[key] = answer
         return found
 
+    def _is_known(self, page: Writing, blob: ObjectId, content: bytes, contents: Contents) -> bool:
+        """Whether the store has what an adapter saw in a content."""
+        return False
+
     def _adapter(self, path: str, content: bytes) -> Adapter:
         return self.registry.for_source(path, content[:_HEAD])
 
     def _write(self, page: Writing, contents: Contents, raw: _Raw, seen: _Seen) -> None:
         namespace, transaction = self.root.namespace, self.transaction
-        if page.revision is not None:
-            self._last.setdefault(page.page, page.revision)
-        for blob in dict.fromkeys(one.blob for one in page.said if one.blob):
-            if (payload := raw.get(blob)) is not None:
-                transaction.payload(namespace, payload)
-        events: list[Event] = list(self._retractions(page))
         frames: list[tuple[Digest, Extraction]] = []
-        for one in page.said:
-            content = raw.get(one.blob) if one.blob else None
-            held = contents.get(one.blob) if one.blob else None
-            if one.blob and content is not None and isinstance(held, Held):
-                key = (one.blob, self._adapter(page.path, content).name)
+        versions: dict[ObjectId, Version] = {}
+        for blob in dict.fromkeys(self._blobs(page)):
+            content, held = raw.get(blob), contents.get(blob)
+            if content is not None and isinstance(held, Held):
+                transaction.payload(namespace, content)
+                key = (blob, self._adapter(page.path, content).name)
                 frames += [(held.digest, seen[key])] if key in seen else []
-                events.append(self._observation(page, one, held, self._tags[key]))
-            elif one.blob is None and page.page in self._last:
-                events.append(self._closing(page, one))
+                versions[blob] = self._known.get((page.page, blob)) or self._version(
+                    page, held, self._tags[key]
+                )
         for digest, extraction in frames:
             transaction.extraction(namespace, digest, extraction)
+        events = list(self._events(page, versions))
         if events:
             transaction.change(namespace, page.page, *events)
 
-    def _observation(self, page: Writing, one: Told, held: Held, tag: str) -> Observed:
+    def _events(self, page: Writing, versions: Mapping[ObjectId, Version]) -> Iterator[Event]:
+        """What is said of a page, given what stands for its contents."""
+        if page.revision is not None:
+            self._last.setdefault(page.page, page.revision)
+        yield from self._retractions(page)
+        for one in page.said:
+            if one.blob is not None and one.blob in versions:
+                yield self._observation(page, one, versions[one.blob])
+            elif one.blob is None and page.page in self._last:
+                yield self._closing(page, one)
+
+    def _version(self, page: Writing, held: Held, tag: str) -> Version:
+        return Version(self.transaction.revision(self._body(page, held, tag)), tag)
+
+    def _body(self, page: Writing, held: Held, tag: str) -> Revision:
         adapter = self.registry.by_tag(tag)
-        body = Revision(
+        media_type = adapter.media_type if adapter else "text/plain"
+        return Revision(
             page=page.page,
             namespace=self.root.namespace,
-            payload=Payload(
-                adapter.media_type if adapter else "text/plain", held.digest, held.size
-            ),
+            payload=Payload(media_type, held.digest, held.size),
             source_refs=(source_ref(self.root.root_id, page.path),),
         )
-        revision = self._last[page.page] = self.transaction.revision(body)
+
+    def _observation(self, page: Writing, one: Told, seen: Version) -> Observed:
+        self._last[page.page] = seen.revision
         self.observed += 1
         step = one.step
-        return Observed(revision, step.at, COMMIT, tag, step.commit, step.author)
+        return Observed(seen.revision, step.at, COMMIT, seen.adapter, step.commit, step.author)
 
     def _closing(self, page: Writing, one: Told) -> Closed:
         self.closed += 1

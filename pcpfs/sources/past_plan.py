@@ -45,13 +45,15 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Told:
     """What one commit says of one path: these bytes are there, or (`blob` None) none are, for a
-    reason. `moved_from` and `moved_to` are paths."""
+    reason. `moved_from` and `moved_to` are paths; `was` is the blob that was there before, if it
+    was taken in."""
 
     step: Step
     blob: ObjectId | None
     reason: str = ""
     moved_from: str | None = None
     moved_to: str | None = None
+    was: ObjectId | None = None
 
 
 def clamped(moments: Iterable[Moment], earliest: Instant | None = None) -> Iterator[Instant]:
@@ -86,9 +88,12 @@ def told(steps: Sequence[Step], contents: Contents) -> dict[str, list[Told]]:
 def _told_by(step: Step, contents: Contents) -> Iterator[tuple[str, Told]]:
     """As if the paths that the commit touched had been scanned before and after it."""
     known, files, skipped = {}, [], []
+    held: dict[str, ObjectId] = {}
     for path, (before, after) in step.states.items():
-        was, now = _settled(path, before, contents), _settled(path, after, contents)
-        known[path] = Known(_NOBODY, was.digest if isinstance(was, Held) else None)
+        old, now = _settled(path, before, contents), _settled(path, after, contents)
+        if isinstance(before, ObjectId) and isinstance(old, Held):
+            held[path] = before
+        known[path] = Known(_NOBODY, old.digest if isinstance(old, Held) else None)
         if isinstance(now, Held):
             files.append(Candidate(path, _NO_STAT, now.digest))
         elif now is not None:
@@ -96,11 +101,13 @@ def _told_by(step: Step, contents: Contents) -> Iterator[tuple[str, Told]]:
     found = Scan(tuple(files), tuple(skipped), tuple(step.states))
     todo = plan(known, found, step.renames)
     for close in todo.close:
-        yield close.path, Told(step, None, close.reason, moved_to=close.moved_to)
+        was = held.get(close.path)
+        yield close.path, Told(step, None, close.reason, moved_to=close.moved_to, was=was)
     for observe in todo.observe:
         blob = step.states[observe.file.path][1]
         assert isinstance(blob, ObjectId), "what is observed has a blob"
-        yield observe.file.path, Told(step, blob, moved_from=observe.moved_from)
+        was = held.get(observe.file.path)
+        yield observe.file.path, Told(step, blob, moved_from=observe.moved_from, was=was)
 
 
 def _settled(path: str, state: State, contents: Contents) -> Held | Skipped | None:

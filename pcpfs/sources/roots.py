@@ -61,9 +61,11 @@ DEFAULTS = ScanOptions()
 @dataclass(frozen=True, slots=True)
 class HistoryWish:
     """What was asked of a root's history: to record the branch that is checked out now, with what
-    held at `since` and later (None: all)."""
+    held at `since` and later (None: all); and what the other branches did, if `all_branches` (None:
+    as before)."""
 
     since: Instant | None = None
+    all_branches: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Thinning: the bytes of old saves go, by policy; what happened, and every symbol, stays.
 
 Of a superseded observation the bytes are kept if its source's repository has them, something links
-to its revision, or it was the last on its day (UTC). The rest goes after seven days. Only the clone
+to its revision, a branch has told of it, or it was the last on its day (UTC). The rest goes after
+seven days, as does what only branches told of that are no more. Only the clone
 that observes a root thins it, and only where the source can be asked; not under a hold.
 """
 
@@ -19,6 +20,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.store import layout
+from pcpfs.store.branches import recorded_branches
 from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.folding.retention import retention_of
 from pcpfs.store.scopes.authority import Authority
@@ -80,6 +82,8 @@ def _mark(store: Store, transaction: Transaction, root: Root) -> None:
 
 def _candidates(store: Store, root: Root, at: Instant) -> dict[PageId, set[str]]:
     linked = frozenset(row for (row,) in store.catalog.query("SELECT to_revision FROM relation"))
+    told, left = _beside(store, root, at)
+    linked |= told
     rows = store.catalog.rows(
         "SELECT span.* FROM span JOIN page USING (page_id) WHERE root_id = ? "
         "ORDER BY page_id, ordinal",
@@ -90,7 +94,27 @@ def _candidates(store: Store, root: Root, at: Instant) -> dict[PageId, set[str]]
         old = superseded(list(spans), at.microseconds, linked)
         if old:
             found[PageId(page)] = old
+    for page_id, revisions in left.items():
+        old = revisions - linked - {span.revision_id for span in store.catalog.spans(page_id)}
+        if old:
+            found[page_id] = found.get(page_id, set()) | old
     return found
+
+
+def _beside(store: Store, root: Root, at: Instant) -> tuple[frozenset[str], dict[PageId, set[str]]]:
+    """The revisions that branches have told of lately, or of which they are; and, by page, those
+    of commits that no branch has any more."""
+    commits = recorded_branches(store.catalog, root.root_id).commits
+    limit = at.microseconds - KEPT_DAYS * _DAY
+    told, left = set[str](), dict[PageId, set[str]]()
+    of_root = "page_id IN (SELECT page_id FROM page WHERE root_id = ?)"
+    for row in store.catalog.besides(of_root, (root.root_id,)):
+        revisions = set(filter(None, (row.was_revision, row.revision_id)))
+        if row.commit_id in commits or row.recorded_at > limit:
+            told |= revisions
+        else:
+            left.setdefault(PageId(row.page_id), set()).update(revisions)
+    return frozenset(told), left
 
 
 def _digests(store: Store, root: Root) -> dict[str, Digest]:

@@ -188,7 +188,7 @@ class Watch:
 
     def _report(self, done: Done, before: set[str]) -> None:
         told = done.report.history
-        if told is not None and (told.commits or told.retracted):
+        if told is not None and (told.commits or told.retracted or told.beside):
             self._tell(WatchLine("recorded", done.root.name, message=_recorded(told)))
         for change in done.applied.changes:
             self._tell(
@@ -205,8 +205,9 @@ def _around(root: Root) -> Path | None:
 
 
 def _recorded(told: HistoryReport) -> str:
+    beside = f", beside it: {told.beside}" if told.beside else ""
     return (
-        f"commits walked: {told.commits}, observations: {told.observed}, "
+        f"commits walked: {told.commits}{beside}, observations: {told.observed}, "
         f"commits retracted: {told.retracted}"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import ScopeView, SuspectPage
+    from pcpfs.model.answers import LogEntry, ScopeView, SuspectPage
     from pcpfs.store.merges.conflicts import ConflictView
 
 Key = tuple[str, ...]
@@ -21,3 +21,7 @@ def key_of_suspect(page: SuspectPage) -> Key:
 
 def key_of_conflict(view: ConflictView) -> Key:
     return view.page_id, view.kind
+
+
+def key_of_entry(entry: LogEntry) -> str:
+    return f"{entry.change_id} {entry.revision_id} {entry.valid_from} {entry.commit}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from pcpfs.errors import NotFound
@@ -18,7 +18,7 @@ from pcpfs.model.answers import (
 from pcpfs.model.changes import Relation
 from pcpfs.model.frames import FILE_KIND, Frame, Symbol, frame_ids
 from pcpfs.model.front import read_front
-from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.marks import is_test
 from pcpfs.model.names import Namespace
@@ -30,8 +30,10 @@ from pcpfs.store.differences import unified
 from pcpfs.store.events.event_lines import event_places
 from pcpfs.store.folding.thinned import payload_of
 from pcpfs.store.objects import Objects
+from pcpfs.store.page_log import beside_spans, page_log
 from pcpfs.store.references import Reference, absence, resolve
 from pcpfs.store.searches.citations import suspicions
+from pcpfs.store.sightings import Sighting
 from pcpfs.store.trees.tree import wanted_files
 
 
@@ -76,6 +78,7 @@ class Reader:
         spans = self.catalog.spans(page.page_id)
         if reference.revision is not None:
             spans = [span for span in spans if span.revision_id == reference.revision]
+            spans = spans or self._beside(page, reference.revision)
         elif self._pins.as_of is not None:
             spans = [span for span in spans if _holds(span, self._pins.as_of.microseconds)]
         else:
@@ -83,6 +86,10 @@ class Reader:
         if not spans:
             raise NotFound(f"{page.title} ({page.page_id}) has nothing that held" + self._when())
         return page, spans[-1]
+
+    def _beside(self, page: PageRow, revision: str | None = None) -> list[SpanRow]:
+        rows = self.catalog.besides("page_id = ?", (page.page_id,)) if page.is_source else []
+        return beside_spans(rows, revision)
 
     def envelope(self, page: PageRow, revision: str) -> Revision:
         return self._objects.revision(
@@ -229,34 +236,17 @@ class Reader:
         return tuple(found)
 
     def log(self, given: str) -> tuple[LogEntry, ...]:
-        """A page's life, newest first; for a source page its observations with the symbols that
-        each opened and closed, and those of the paths that it was renamed from."""
-        entries: list[LogEntry] = []
-        for page in self._line(self.page(self.resolve(given).page)):
-            counts = self._symbol_counts(page) if page.is_source else {}
-            spans = self.catalog.spans(page.page_id)
-            entries += [self._log_entry(page, span, counts) for span in reversed(spans)]
-        if len({entry.path for entry in entries}) > 1:
-            entries.sort(key=lambda entry: entry.valid_from or entry.created_at, reverse=True)
-        return tuple(entries)
-
-    def _line(self, page: PageRow) -> Iterator[PageRow]:
-        """A page and the pages that it was renamed from, newest first; each once."""
-        seen: set[str] = set()
-        while page.page_id not in seen:
-            seen.add(page.page_id)
-            yield page
-            came = self.catalog.relations(
-                "from_page = ? AND type = 'renamed_from'", (page.page_id,)
-            )
-            before = self.catalog.page(came[-1].to_page) if came else None
-            page = before or page
+        """A page's life, newest first, without what other branches of a source say."""
+        return page_log(self, given)
 
     def diff(self, given: str, before: str | None, after: str | None) -> Difference:
         """Two revisions of a page; by default the effective one against what came before it."""
         reference = self.resolve(given)
         page, new = self.effective(self._version(reference, after))
-        old = self._before(page, reference, before, new)
+        return self.difference(page, self._before(page, reference, before, new), new)
+
+    def difference(self, page: PageRow, old: SpanRow | None, new: SpanRow) -> Difference:
+        """Two observations or revisions of a page; the first may be none."""
         old_bytes = self._bytes_of(page, old)
         new_bytes = self._bytes_of(page, new)
         binary = b"\0" in old_bytes or b"\0" in new_bytes
@@ -304,11 +294,22 @@ class Reader:
         }
 
     def _symbols(self, page: PageRow, span: SpanRow) -> dict[FrameId, Frame]:
-        payload = self.envelope(page, span.revision_id).payload
-        if payload is None or span.adapter is None:
+        change = ChangeId(span.change_id)
+        return self.symbols(page.page_id, span.revision_id, span.adapter, change)
+
+    def symbols(
+        self, page_id: str, revision: str, adapter: str | None, change: ChangeId | None = None
+    ) -> dict[FrameId, Frame]:
+        """What an adapter saw in a revision of a source page, but for the file itself; `change` may
+        tell of it where there is no frames file."""
+        page = self.page(page_id)
+        payload = self.envelope(page, revision).payload
+        if payload is None or adapter is None:
             return {}
-        seen = self._objects.sightings.of_span(page.scope, span, payload.ref)
-        return {f.frame_id: f for f in frame_ids(PageId(page.page_id), seen.symbols)}
+        namespace, page_id = Namespace(page.scope), PageId(page.page_id)
+        sighting = Sighting(payload.ref, adapter, RevisionId(revision), change)
+        seen = self._objects.sightings.seen(namespace, page_id, sighting).extraction
+        return {f.frame_id: f for f in frame_ids(page_id, seen.symbols)}
 
     def _placed(self, page: PageRow, row: FrameRow) -> tuple[str, Frame]:
         """Where a run's frame stands in the observation at the pinned instant."""
@@ -345,41 +346,10 @@ class Reader:
         """Author and time; for a source revision those of its earliest observation."""
         if body.created_at is not None and body.created_by is not None:
             return body.created_at, body.created_by, body.provenance
-        spans = self.catalog.spans(page.page_id)
+        spans = self.catalog.spans(page.page_id) or self._beside(page)
         first = min(spans, key=lambda span: (span.recorded_at, span.ordinal))
         at, actor = Instant(first.recorded_at), Principal(first.actor)
         return at, actor, (ProvenanceEvent("import", actor, at, (), first.adapter),)
-
-    def _log_entry(
-        self, page: PageRow, span: SpanRow, counts: Mapping[tuple[str, int], int]
-    ) -> LogEntry:
-        body = self.envelope(page, span.revision_id)
-        return LogEntry(
-            revision_id=RevisionId(span.revision_id),
-            parents=tuple(map(RevisionId, decode_list(span.parents))),
-            created_at=Instant(span.recorded_at),
-            created_by=Principal(span.actor),
-            operation=span.operation,
-            change_id=span.change_id,
-            valid_from=Instant(span.valid_from),
-            valid_to=None if span.valid_to is None else Instant(span.valid_to),
-            path=self.shown_path(page),
-            title=self.title(page, span.revision_id),
-            size=body.payload.size if body.payload else None,
-            opened=counts.get(("valid_from", span.valid_from), 0) if page.is_source else None,
-            closed=counts.get(("valid_to", span.valid_to or 0), 0) if page.is_source else None,
-            commit=span.commit_id,
-            author=span.author,
-        )
-
-    def _symbol_counts(self, page: PageRow) -> dict[tuple[str, int], int]:
-        """How many symbols opened and closed at each instant."""
-        counts: dict[tuple[str, int], int] = {}
-        for row in self.catalog.frames("page_id = ? AND kind <> ?", (page.page_id, FILE_KIND)):
-            for edge, at in (("valid_from", row.valid_from), ("valid_to", row.valid_to)):
-                if at is not None:
-                    counts[edge, at] = counts.get((edge, at), 0) + 1
-        return counts
 
     def _bytes_of(self, page: PageRow, span: SpanRow | None) -> bytes:
         return (

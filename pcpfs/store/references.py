@@ -44,7 +44,9 @@ def resolve(catalog: Catalog, given: str, as_of: Instant | None = None) -> Refer
         return Reference(page, chosen)
     spelt = dict.fromkeys((escaped(given), escaped(unescaped(given))))
     found = _by_id(catalog, given)
-    found = found or next(filter(None, (_by_path(catalog, path, as_of) for path in spelt)), None)
+    for beside in (False, True):  # a file that only other branches have gives way
+        paths = (_by_path(catalog, path, as_of, beside=beside) for path in spelt)
+        found = found or next(filter(None, paths), None)
     if found is None:
         raise NotFound(f"nothing here is called {_quoted(given)}; see pcpfs search or pcpfs ls")
     return found
@@ -109,14 +111,16 @@ def _revision_of(catalog: Catalog, page: PageId, given: str) -> RevisionId:
     return RevisionId(rows[0][0])
 
 
-def _by_path(catalog: Catalog, given: str, as_of: Instant | None) -> Reference | None:
+def _by_path(
+    catalog: Catalog, given: str, as_of: Instant | None, *, beside: bool
+) -> Reference | None:
     """`notes/x.md`, `scopes/…/tree/notes/x.md`, a source's path, or `root/path`; odd bytes as
     answers show them."""
-    pages = catalog.pages("path = ?", (given,))
+    pages = catalog.pages("path = ? AND is_beside = ?", (given, int(beside)))
     if not pages and "/" in given:
         ends_so = "path IS NOT NULL AND substr(?, -length(path)) = path"
         roots = {row.root_id: row.name for row in catalog.roots()}
-        candidates = catalog.pages(ends_so, (given,))
+        candidates = catalog.pages(f"{ends_so} AND is_beside = ?", (given, int(beside)))
         pages = [page for page in candidates if given.strip("/") in _spellings(page, roots)]
     if len(pages) > 1 and as_of is not None:
         pages = [page for page in pages if _held(catalog, page, as_of)] or pages

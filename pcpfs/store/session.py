@@ -18,7 +18,7 @@ from pcpfs.model.names import Namespace
 from pcpfs.model.requests import DEFAULT_BYTES, Draft, EventDraft, Filters
 from pcpfs.ports import Progress
 from pcpfs.store.catalogs.catalog import Catalog, Damage
-from pcpfs.store.listing import key_of_conflict, key_of_scope, key_of_suspect
+from pcpfs.store.listing import key_of_conflict, key_of_entry, key_of_scope, key_of_suspect
 from pcpfs.store.paging import DEFAULT_PART, Part, ordered_part, part_of
 from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.scopes.governing import Governing
@@ -262,11 +262,12 @@ class Session:
         *,
         limit: int = DEFAULT_PART,
         cursor: str | None = None,
+        branch: str | None = None,
     ) -> Part[LogEntry]:
         """A page's life in parts, newest first (PCP-S4)."""
-        entries = self.log(given, pins)
-        question = ("history", self.resolve(given, pins).page, pins)
-        return part_of(entries, _key_of_entry, question, limit, cursor)
+        entries = self.log(given, pins, branch)
+        question = ("history", self.resolve(given, pins).page, pins, branch)
+        return part_of(entries, key_of_entry, question, limit, cursor)
 
     def frame(self, given: str, pins: Pins = NOW) -> FrameView:
         with self._reading(pins) as reader:
@@ -282,10 +283,12 @@ class Session:
         with self._reading(pins) as reader:
             return reader.frames_of(given)
 
-    def log(self, given: str, pins: Pins = NOW) -> tuple[LogEntry, ...]:
-        """A page's life, newest first."""
+    def log(self, given: str, pins: Pins = NOW, branch: str | None = None) -> tuple[LogEntry, ...]:
+        """A page's life, newest first, all branches of its source included; or only one."""
+        from pcpfs.store.page_log import log_with_branches  # noqa: PLC0415
+
         with self._reading(pins) as reader:
-            return reader.log(given)
+            return log_with_branches(reader, given, branch)
 
     def diff(
         self,
@@ -436,7 +439,3 @@ class Session:
             self._pinned = (key, catalog_at(self.store.workshop, moment))
             self.authority.cover(self._pinned[1])
         return self._pinned[1]
-
-
-def _key_of_entry(entry: LogEntry) -> str:
-    return f"{entry.change_id} {entry.revision_id} {entry.valid_from}"

@@ -227,7 +227,7 @@ class Store:
             with self.disk.lock(self.local_folder / INDEX_LOCK, self.wait):
                 self.disk.remove_tree(self.disposable / "index")
             self.disk.remove_tree(self.path / layout.KEPT_THREADS)
-            return len(self.catalog.pages())
+            return len(self.catalog.pages("NOT is_beside"))
 
     @property
     def workshop(self) -> Workshop:

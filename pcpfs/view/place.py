@@ -94,7 +94,7 @@ class Vantage:
 
     def is_shown(self, page: str) -> tuple[str, tuple[int, ...]]:
         """The condition that a row of `page`, called so, has a place in `/pages`."""
-        condition = f"{page}.lifecycle <> 'tombstoned'"
+        condition = f"{page}.lifecycle <> 'tombstoned' AND NOT {page}.is_beside"
         if self.pins.as_of is None:
             return condition, ()
         held, parameters = holds(self.pins, "span")

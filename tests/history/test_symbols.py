@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pcpfs.errors import NotFound
-from pcpfs.model.answers import Pins, SymbolLife
+from pcpfs.model.answers import Pins
+from pcpfs.model.symbol_answers import SymbolLife
 from pcpfs.store.searches.symbol_life import differences, lives
 from tests.history.project import Project, at, function, since
 

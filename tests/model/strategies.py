@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pcpfs.model.branches import Aside, Beside, Branches, Fork, Version
+from pcpfs.model.branches import Aside, Beside, Branches, Fork, Line, Version
 from pcpfs.model.changes import (
     Change,
     Closed,
@@ -92,6 +92,7 @@ branches = st.builds(
     st.dictionaries(words, st.builds(Fork, instants, several(words)), max_size=3),
     several(words),
     several(words),
+    st.none() | st.builds(Line, words, st.none() | instants),
 )
 known_events = st.one_of(
     st.builds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pcpfs.model.branches import Aside, Branches, Fork
+from pcpfs.model.branches import Aside, Branches, Fork, Line
 from pcpfs.model.instants import Instant
 
 names = st.sampled_from("abcdef")
@@ -18,7 +18,8 @@ def states(draw: st.DrawFn) -> Branches:
     beside = draw(st.dictionaries(names, st.builds(Aside, st.none() | names, moments)))
     forks = draw(st.dictionaries(names, st.builds(Fork, moments, st.tuples(names))))
     tips = draw(st.dictionaries(names, names))
-    return Branches(tips, beside, {c: fork for c, fork in forks.items() if c not in beside})
+    apart = {c: fork for c, fork in forks.items() if c not in beside}
+    return Branches(tips, beside, apart, line=draw(st.builds(Line, names, st.none() | moments)))
 
 
 @settings(max_examples=50)

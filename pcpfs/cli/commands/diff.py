@@ -9,14 +9,15 @@ import click
 
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
-from pcpfs.cli.options import instant_option, with_pins
+from pcpfs.cli.options import branch_option, instant_option, with_pins
 from pcpfs.cli.text import styled
 from pcpfs.errors import UsageError
 from pcpfs.model.shown import safe, safe_lines
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import Difference, Pins, SymbolDifference
+    from pcpfs.model.answers import Difference, Pins
     from pcpfs.model.instants import Instant
+    from pcpfs.model.symbol_answers import SymbolDifference, SymbolStep
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
@@ -29,10 +30,12 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
         "pcpfs diff glossary.md",
         "pcpfs diff glossary.md rev_3fa90c11d2e4 rev_0b7d1c22a9f0",
         "pcpfs diff --symbol Router.match --since 2024-01-01",
+        "pcpfs diff --symbol Router.match --branch feature/faster",
     ],
 )
 @with_pins
 @click.option("--symbol", metavar="SYMBOL", help="Two texts of one; with ID only of that file.")
+@branch_option("Against what this branch of a source has, of the file or of the symbol.")
 @instant_option("--since", "With --symbol: against what it was then.")
 @click.argument("page", metavar="[ID]", required=False)
 @click.argument("before", metavar="[REV]", required=False)
@@ -44,6 +47,7 @@ def command(
     before: str | None,
     after: str | None,
     symbol: str | None,
+    branch: str | None,
     since: Instant | None,
     pins: Pins,
 ) -> None:
@@ -53,15 +57,23 @@ def command(
 
     Without REV the newest with the one before it; with one REV that with the newest.
     """
+    if branch is not None and (since or before):
+        raise UsageError("--branch says what to compare with; leave --since and REV away")
     if symbol is not None:
         from pcpfs.store.searches.symbol_life import differences  # noqa: PLC0415 (help needs no store)
 
         reader = call.session.reader(pins)
-        found = differences(reader, symbol, until=pins.as_of, since=since, page=page)
+        found = differences(reader, symbol, until=pins.as_of, since=since, page=page, branch=branch)
         call.answer({"symbols": found}, _symbol_lines(found))
         return
     if page is None or since is not None:
         raise UsageError("say of which page, or --symbol NAME (to which --since belongs)")
+    if branch is not None:
+        from pcpfs.store.branch_reading import against_branch  # noqa: PLC0415
+
+        against = against_branch(call.session.reader(pins), page, branch, pins)
+        call.answer(against, _lines(against))
+        return
     difference = call.session.diff(page, before, after, pins)
     call.answer(difference, _lines(difference))
 
@@ -78,13 +90,17 @@ def _lines(difference: Difference) -> Iterator[str]:
 
 def _symbol_lines(found: Iterable[SymbolDifference]) -> Iterator[str]:
     for one in found:
-        before, after = one.before, one.after
-        was = f"{before.path}:{before.lines[0]} since {before.at}" if before else "nothing"
-        yield styled(
-            safe(f"{after.qualified_name}: {was} → {after.path}:{after.lines[0]} since {after.at}"),
-            "bold",
-        )
+        name = next(step.qualified_name for step in (one.after, one.before) if step)
+        both = f"{_place(one.before)} → {_place(one.after)}"
+        yield styled(safe(f"{name}: {both}"), "bold")
         yield from _text_lines(one.text)
+
+
+def _place(step: SymbolStep | None) -> str:
+    if step is None:
+        return "nothing"
+    on = f" on {step.branches[0]}" if step.branches else ""
+    return f"{step.path}:{step.lines[0]} since {step.at}{on}"
 
 
 def _text_lines(text: str) -> Iterator[str]:

@@ -10,13 +10,14 @@ import click
 from pcpfs.cli.call import Call
 from pcpfs.cli.command import Command
 from pcpfs.cli.graph import drawn
-from pcpfs.cli.options import with_part, with_pins
+from pcpfs.cli.options import branch_option, with_part, with_pins
 from pcpfs.cli.text import columns, interval, more_lines, short, size, styled
 from pcpfs.errors import UsageError
 from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
-    from pcpfs.model.answers import LogEntry, Pins, SymbolLife, SymbolStep
+    from pcpfs.model.answers import LogEntry, Pins
+    from pcpfs.model.symbol_answers import SymbolLife, SymbolStep
     from pcpfs.store.paging import Part
 
 
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
         "pcpfs log --graph glossary.md",
         "pcpfs log --json pg_01k0w3v5c8e2f9",
         "pcpfs log --symbol Router.match",
+        "pcpfs log --symbol Router.match --branch feature/faster",
     ],
 )
 @with_part
 @with_pins
 @click.option("--symbol", metavar="SYMBOL", help="The life of a symbol; with ID only of that file.")
+@branch_option("Only what this branch of a source did beside the line.")
 @click.option("--graph", is_flag=True, help="Draw which revision comes of which.")
 @click.argument("page", metavar="[ID]", required=False)
 def command(
@@ -40,6 +43,7 @@ def command(
     *,
     page: str | None,
     symbol: str | None,
+    branch: str | None,
     graph: bool,
     pins: Pins,
     limit: int,
@@ -49,19 +53,21 @@ def command(
 
     The revisions, or what was observed of a source file; newest first. Of a symbol, under all of
     its names and in all of its places: when it was opened, changed, moved, renamed and closed, and,
-    where the git history is recorded (add --history), by which commit of whom.
+    where the git history is recorded (add --history), by which commit of whom. What commits of
+    other branches did (--all-branches) names these; it holds at no time.
     """
     if symbol is not None and graph:
         raise UsageError("--graph is for pages; a symbol has one line of life")
     if symbol is not None:
         from pcpfs.store.searches.symbol_life import lives  # noqa: PLC0415 (help needs no store)
 
-        found = lives(call.session.reader(pins), symbol, until=pins.as_of, page=page)
+        reader = call.session.reader(pins)
+        found = lives(reader, symbol, until=pins.as_of, page=page, branch=branch)
         call.answer({"symbols": found}, _life_lines(found), cut=True)
         return
     if page is None:
         raise UsageError("say of which page, or --symbol NAME")
-    part = call.session.history(page, pins, limit=limit, cursor=cursor)
+    part = call.session.history(page, pins, limit=limit, cursor=cursor, branch=branch)
     lines = _graph_lines(part) if graph else _lines(part)
     call.answer({"revisions": part.items, "cursor": part.cursor}, lines, cut=True)
 
@@ -107,7 +113,7 @@ def _life_lines(lives: Iterable[SymbolLife]) -> Iterator[str]:
                 str(step.at),
                 (step.commit or "")[:12],
                 safe(step.author or ""),
-                safe(f"{step.path}:{step.lines[0]}{_was(step)}"),
+                safe(f"{step.path}:{step.lines[0]}{_was(step)}{_on(step.branches)}"),
             )
             for step in life.steps
         ]
@@ -119,11 +125,28 @@ def _was(step: SymbolStep) -> str:
     return f"{was}, {step.reason}" if step.reason not in (None, "changed") else was
 
 
+def _on(branches: tuple[str, ...] | None) -> str:
+    """`, on feature/x`, with how many more branches have it."""
+    if not branches:
+        return ""
+    more = f" and {len(branches) - 1} more" if len(branches) > 1 else ""
+    return f", on {branches[0]}{more}"
+
+
 def _span(entry: LogEntry) -> str:
+    if entry.branches is not None:
+        return _beside(entry)
     holds = entry.valid_from or entry.valid_to
     told = f"holds {interval(entry.valid_from, entry.valid_to)}" if holds else ""
     by = f"commit {entry.commit[:12]} {safe(entry.author or '')}" if entry.commit else ""
     return "  ".join(filter(None, [safe(entry.title or ""), _size(entry), told, by]))
+
+
+def _beside(entry: LogEntry) -> str:
+    left = _size(entry) if entry.reason is None else entry.reason
+    by = f"commit {(entry.commit or '')[:12]} {entry.author or ''}"
+    on = f"{entry.valid_from}{_on(entry.branches)}"
+    return "  ".join(filter(None, [safe(entry.title or ""), left, on, safe(by)]))
 
 
 def _size(entry: LogEntry) -> str:

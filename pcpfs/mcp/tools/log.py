@@ -32,7 +32,9 @@ def _line(entry: LogEntry) -> str:
         entry.operation,
         str(entry.created_at),
         f"by {entry.created_by}",
-        f"valid {holds(entry.valid_from, entry.valid_to)}",
+        f"valid {holds(entry.valid_from, entry.valid_to)}"
+        if entry.branches is None
+        else f"on branch {', '.join(entry.branches)} at {entry.valid_from}, not in force",
         " ".join((entry.title or "").split()),
     ]
     if entry.opened or entry.closed:

@@ -49,7 +49,7 @@ from pcpfs.store.catalogs.rows import (
 )
 from pcpfs.store.folding.replacing import insert, remove_page, replace_pages
 
-CATALOG_VERSION = "24"
+CATALOG_VERSION = "25"
 """Rises whenever the tables or what is in them change: an older catalog is then built anew."""
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 class PageRow(NamedTuple):
     """A page as it is now. For a source page `revision_id` is the observation in force, else the
-    last one; `is_open` tells which. A file that only branches have was never observed: it has no
-    span, and `revision_id` is what such a branch said last. An authored page is open until it is
-    closed. `heads`, `laid`
+    last one; `is_open` tells which. A file that only branches beside the line have `is_beside`: it
+    was never observed and has no span; `revision_id` is what was told of it last. An authored page
+    is open until it is closed. `heads`, `laid`
     (the heads in the order of their names in `tree/`), `latest`, `tags` and `disputes` are JSON
     lists. `generated`: by its path or its text a program made this source."""
 
@@ -46,6 +46,7 @@ class PageRow(NamedTuple):
     disputes: str = "[]"
     generated: int = 0
     is_claimed: int = 0
+    is_beside: int = 0
 
 
 class RevisionRow(NamedTuple):

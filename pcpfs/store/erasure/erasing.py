@@ -199,7 +199,9 @@ def _closure(
 
 def _pointing_at(catalog: Catalog, row: PageRow) -> Iterator[PageName]:
     relations = catalog.relations("to_page = ? AND from_page <> to_page", (row.page_id,))
-    for source, kind in dict.fromkeys((r.from_page, r.type) for r in relations):
+    found = dict.fromkeys((r.from_page, r.type) for r in relations)
+    moved = catalog.besides("moved_of = ?", (row.page_id,))
+    for source, kind in found | dict.fromkeys((r.page_id, RENAMED[0]) for r in moved):
         page = catalog.page(source)
         if page is not None:
             yield _name(page, kind)

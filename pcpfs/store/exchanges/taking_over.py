@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pcpfs.errors import Conflict, Corrupt, NotFound
 from pcpfs.model.changes import Change, Event
@@ -112,7 +112,8 @@ class TakingOver:
     def _look_at_scope(self, namespace: Namespace) -> None:
         state = self._scope_state(namespace)
         roots = (text for root in state.roots.values() for text in (root.name, *root.include))
-        for text in (state.title, *roots):
+        branches = (ref for known in state.branches.values() for ref in known.tips)
+        for text in (state.title, *roots, *branches):
             self.looking.text(namespace, f"scope {namespace}", text)
 
     def _look_at_event(self, namespace: Namespace, line: EventLine) -> None:
@@ -161,7 +162,11 @@ class TakingOver:
             more += [one.secret for one in state.accepted if not one.is_over]
         known = {row.root_id for row in self._store.catalog.roots()}
         more += [root for ident, root in state.roots.items() if ident not in known]
-        more += [far for ident, far in state.walked.items() if ident not in known]
+        more += [
+            replace(far, branches=state.branches.get(ident))
+            for ident, far in state.walked.items()
+            if ident not in known
+        ]
         if more:
             transaction.scope_change(namespace, *more)
 

@@ -151,6 +151,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     shown_path = escaped(path)
     page = _page_row(state, body, shown_path.rpartition("/")[2], [shown.revision])._replace(
         is_open=int(now is not None),
+        is_beside=int(not state.timeline),
         path=shown_path,
         root_id=root,
         adapter=shown.adapter,

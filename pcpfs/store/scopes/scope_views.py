@@ -18,7 +18,7 @@ def scope_views(authority: Authority) -> tuple[ScopeView, ...]:
     rows = [ScopeRow(*row) for row in catalog.query(f"SELECT * FROM {table} ORDER BY scope")]
     counted = catalog.query(
         f"SELECT scope, count(*), max(page.updated_at) FROM main.page JOIN {table} USING (scope) "
-        "GROUP BY scope"
+        "WHERE NOT is_beside GROUP BY scope"
     )
     linked = links_of(catalog)
     pages = {scope: (count, last) for scope, count, last in counted}

@@ -8,18 +8,20 @@ bytes are those before, but for the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pcpfs.errors import NotFound, PcpfsError
-from pcpfs.model.answers import SymbolDifference, SymbolLife, SymbolStep
 from pcpfs.model.frames import FILE_KIND
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
+from pcpfs.model.symbol_answers import SymbolDifference, SymbolLife, SymbolStep
+from pcpfs.store.branches import unknown_branch
 from pcpfs.store.catalogs.rows import FrameRow, PageRow, SpanRow
 from pcpfs.store.differences import unified
 from pcpfs.store.reading import Reader
+from pcpfs.store.searches.branch_life import BranchLife, Text, commits_of
 
 _LONGEST = 1000
 """So many names and places of one symbol are followed."""
@@ -43,23 +45,36 @@ class _Link:
     event: str = "opened"
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A life, and the pages and ids under which the symbol is known, the last one first."""
+
+    life: SymbolLife
+    frames: tuple[tuple[str, str], ...]
+
+
 def lives(
-    reader: Reader, name: str, *, until: Instant | None = None, page: str | None = None
+    reader: Reader,
+    name: str,
+    *,
+    until: Instant | None = None,
+    page: str | None = None,
+    branch: str | None = None,
 ) -> list[SymbolLife]:
     """The lives of all symbols that have or had this name (exact, or the end of a dotted one), or
-    this frame id, as far as `until`; of one page, if it is given. NotFound if there is none."""
-    told, seen = [], set[str]()
-    tracing = _Tracing(reader)
-    of = None if page is None else reader.resolve(page).page
-    for frame in tracing.named(name, of):
-        if frame not in seen:
-            chain = tracing.chain(frame)
-            seen.update(link.runs[0].frame_id for link in chain)
-            steps = [s for s in tracing.steps(chain) if until is None or s.at <= until]
-            if steps:
-                told.append(tracing.life(chain, steps))
-    if not told:
-        raise NotFound(f"there is no symbol {name!r} here, and was none")
+    this frame id, as far as `until`; of one page, if it is given. What other branches did is told
+    too; with `branch` only what that one did (or the line, if that is meant).
+
+    NotFound if there is none, or no such branch.
+    """
+    beside = BranchLife(reader)
+    found = _lives(reader, beside, name, until, page)
+    told = [one.life for one in found]
+    if branch is not None:
+        _require(branch, beside)
+        told = list(_only(told, beside, branch))
+        if not told:
+            raise NotFound(f"the branch {branch!r} did nothing to a symbol {name!r}")
     return told
 
 
@@ -70,12 +85,103 @@ def differences(
     until: Instant | None = None,
     since: Instant | None = None,
     page: str | None = None,
+    branch: str | None = None,
 ) -> list[SymbolDifference]:
     """The last text of each symbol of this name against the one before it, or against what it was
-    at `since`."""
+    at `since`; or, with `branch`, the text on the line against that on a branch."""
+    tracing, beside = _Tracing(reader), BranchLife(reader)
+    if branch is not None:
+        _require(branch, beside)
+        found = _lives(reader, beside, name, until, page)
+        both = (tracing.against(one, beside, branch) for one in found)
+        differing = [one for one in both if one is not None]
+        if not differing:
+            raise NotFound(f"neither the line nor {branch!r} has a symbol {name!r} now")
+        return differing
+    found = _lives(reader, beside, name, until, page)
+    on_line = [replace(one.life, steps=_on_line(one.life)) for one in found]
+    told = [tracing.difference(life, since) for life in on_line if life.steps]
+    if not told:
+        raise NotFound(f"only other branches have a symbol {name!r}; compare with one: --branch")
+    return told
+
+
+def _lives(
+    reader: Reader, beside: BranchLife, name: str, until: Instant | None, page: str | None
+) -> list[_Found]:
+    told, seen = [], set[str]()
     tracing = _Tracing(reader)
-    found = lives(reader, name, until=until, page=page)
-    return [tracing.difference(life, since) for life in found]
+    of = None if page is None else reader.resolve(page).page
+    for frame in tracing.named(name, of):
+        if frame not in seen:
+            chain = tracing.chain(frame)
+            seen.update(link.runs[0].frame_id for link in chain)
+            told.append(_told(tracing, beside, chain, until))
+    known = {frame for one in told if one for _, frame in one.frames}
+    for frame in beside.named(name, of):
+        if frame not in seen and frame not in known:
+            told.append(_beside_only(reader, beside, frame, until))
+            known |= {other for one in told[-1:] if one for _, other in one.frames}
+    found = [one for one in told if one is not None]
+    if not found:
+        raise NotFound(f"there is no symbol {name!r} here, and was none")
+    return found
+
+
+def _told(
+    tracing: _Tracing, beside: BranchLife, chain: Sequence[_Link], until: Instant | None
+) -> _Found | None:
+    """What the line and the branches say of a symbol that the line has had."""
+    line = [step for step in tracing.steps(chain) if until is None or step.at <= until]
+    frames = [(link.page.page_id, link.runs[0].frame_id) for link in reversed(chain)]
+    rows = beside.told(frame for _, frame in frames)
+    others = [step for step in map(beside.step, rows) if until is None or step.at <= until]
+    if not line and not others:
+        return None
+    steps = sorted([*line, *others], key=lambda step: step.at)
+    life = tracing.life(chain, line or others)
+    places = ((row.symbol.page_id, row.symbol.frame_id) for row in reversed(rows))
+    return _Found(replace(life, steps=tuple(reversed(steps))), (*places, *frames))
+
+
+def _beside_only(
+    reader: Reader, beside: BranchLife, frame: str, until: Instant | None
+) -> _Found | None:
+    """What the branches say of a symbol that the line never had."""
+    rows = [r for r in beside.told([frame]) if until is None or r.beside.at <= until.microseconds]
+    if not rows:
+        return None
+    last = rows[-1].symbol
+    page = reader.page(last.page_id)
+    root = reader.root_name(page.root_id) or ""
+    steps = tuple(beside.step(row) for row in reversed(rows))
+    life = SymbolLife(page.scope, root, last.kind, last.qualified_name, page.path or "", steps)
+    places = ((row.symbol.page_id, row.symbol.frame_id) for row in reversed(rows))
+    return _Found(life, tuple(dict.fromkeys(places)))
+
+
+def _require(branch: str, beside: BranchLife) -> None:
+    roots = beside.roots()
+    if all(root.find(branch) is None for root in roots):
+        raise NotFound(unknown_branch(branch, *roots))
+
+
+def _only(told: Iterable[SymbolLife], beside: BranchLife, branch: str) -> Iterator[SymbolLife]:
+    """The lives as one branch tells them."""
+    commits = set(commits_of(beside.roots(), branch))
+    for life in told:
+        root = beside.root(life.steps[0].page_id)
+        ref = root.find(branch)
+        if ref is not None and ref == root.line:
+            steps = _on_line(life)
+        else:
+            steps = tuple(s for s in life.steps if s.branches is not None and s.commit in commits)
+        if steps:
+            yield replace(life, steps=steps)
+
+
+def _on_line(life: SymbolLife) -> tuple[SymbolStep, ...]:
+    return tuple(step for step in life.steps if step.branches is None)
 
 
 class _Tracing:
@@ -160,6 +266,41 @@ class _Tracing:
         old = b"" if before is None else self._source(before)
         return SymbolDifference(
             before, after, unified(after.qualified_name, old, self._source(after))
+        )
+
+    def against(self, found: _Found, beside: BranchLife, branch: str) -> SymbolDifference | None:
+        """What a symbol is on the line against what it is on a branch; None if on neither."""
+        line = _on_line(found.life)
+        before = None if not line or line[0].event == "closed" else line[0]
+        text = beside.text(found.frames, branch)
+        if before is None and text is None:
+            return None
+        old = b"" if before is None else self._source(before)
+        new = b"" if text is None else text.source + b"\n"
+        after = text and self._as_step(found, text, branch)
+        name = after.qualified_name if after else found.life.qualified_name
+        return SymbolDifference(before, after, unified(name, old, new))
+
+    def _as_step(self, found: _Found, text: Text, branch: str) -> SymbolStep:
+        """A symbol as a branch has it, with what is known of how it became so."""
+        symbol = text.frame.symbol
+        same = [step for step in found.life.steps if step.digest == symbol.digest]
+        here = (s for s in same if s.branches is None or branch in s.branches)
+        made = next((step for step in here if step.event != "closed"), None)
+        return SymbolStep(
+            event=made.event if made else "opened",
+            at=made.at if made else Instant(text.held.at),
+            frame_id=text.frame.frame_id,
+            page_id=PageId(text.page),
+            revision_id=RevisionId(text.held.revision),
+            path=self._page(text.page).path or "",
+            qualified_name=symbol.qualified_name,
+            signature=symbol.signature,
+            lines=symbol.lines,
+            digest=symbol.digest,
+            commit=made.commit if made else text.held.commit,
+            author=made.author if made else text.held.author,
+            branches=(branch,),
         )
 
     def _link(self, frame: str) -> _Link:
