@@ -24,7 +24,7 @@ def test_the_lines_of_the_document_run_one_by_one(tmp_path: Path) -> None:
     assert "Ada <ada@example.org>" in last
     _, life, of_branch = beside.split("height (tides/tables.py)")
     of_branch, _, difference = of_branch.partition("height: ")
-    lives = [re.findall(r"^  (\w+)", part, re.MULTILINE) for part in (life, of_branch)]
+    lives = [re.findall(r"^  (\w+)  ", part, re.MULTILINE) for part in (life, of_branch)]
     assert lives == [["changed", "moved", "changed", "opened"], ["changed"]]
     assert "tide.py:1, on feature/depth" in of_branch
     assert "+    return depth() + hour % 12" in difference
