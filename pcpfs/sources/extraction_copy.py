@@ -24,9 +24,10 @@ def can_copy() -> bool:
 class Copy:
     """A process that answers each of its files in turn, and dies with this one.
 
-    It shares open files and locks with this process but uses none of them, and it ends without
-    tidying up, so that nothing is closed, flushed or released twice. Threads are not copied: where
-    one of them holds something that the copy wants, it hangs, which a caller must expect anyway.
+    It lets go of all open files, so that locks and the pipes of other children are this process's
+    alone, and it ends without tidying up, so that nothing is flushed or released twice. Threads are
+    not copied: where one of them holds something that the copy wants, it hangs, which a caller must
+    expect anyway.
     """
 
     pid: int
@@ -69,6 +70,9 @@ def _answer(
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1):
             os.dup2(nowhere, stream)
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
         end_with(parent)
         for path, source in files:
             connection.send(extract(registry, path, source))

@@ -46,6 +46,22 @@ while not (Path("copied").exists() and Path("copied").read_text()):
 print(Path("copied").read_text(), flush=True)
 time.sleep(60)
 """,
+    "a git that waits to be asked for blobs": """
+from pathlib import Path
+from pcpfs.git.process import Process
+store = Path(sys.argv[1])
+print(Process(store / ".git", store).start("cat-file", "--batch").pid, flush=True)
+time.sleep(60)
+""",
+    "a git that has more to tell than anybody reads": """
+from pathlib import Path
+from pcpfs.git.process import Process
+store = Path(sys.argv[1])
+told = Process(store / ".git", store).start("log", "--format=%H" + "x" * 100_000)
+time.sleep(0.2)
+print(told.pid, flush=True)
+time.sleep(60)
+""",
     "a worker that hears nothing": """
 import os, subprocess
 deaf = "import re; from pcpfs.machine import end_with; end_with(%d, 0.5); " % os.getpid()

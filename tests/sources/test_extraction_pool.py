@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ class Words:
                 os._exit(3)
         if source.startswith(b"raise"):
             raise RecursionError("too deep")
+        if source.startswith(b"files"):
+            return Extraction("words", 1, "text", line_count=len(os.listdir("/proc/self/fd")))
         if source.startswith(b"print"):
             print("noise on standard output")
         return Extraction("words", 1, "text", line_count=source.count(b"\\n"))
@@ -179,6 +182,16 @@ def test_the_smallest_batch_can_hang_or_crash_and_is_named(
         assert (answers["a"], answers["c"]) == (good(1), good(2))
         assert isinstance(answers["bad"], Unextracted)
         assert answers["bad"].trouble is trouble
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is copied elsewhere")
+def test_a_copy_holds_no_file_of_this_process(adapters: RegistryFactory, tmp_path: Path) -> None:
+    """Else a lock would be held, and a git would wait for input, as long as a copy that hangs."""
+    with ExitStack() as open_files, ExtractionPool(adapters) as pool:
+        for number in range(20):
+            open_files.enter_context((tmp_path / str(number)).open("w"))
+        streams, pipe, listing = 3, 1, 1
+        assert pool.extract([("a", b"files")]) == {"a": good(streams + pipe + listing)}
 
 
 def test_a_copy_that_cannot_go_on_is_no_reason_to_name_a_file(
