@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from pcpfs.sources.events import Watcher
+from pcpfs.sources.observation import Heard, Observation
 from pcpfs.sources.status import status
 from tests.privileges import bound_by_permissions
 from tests.staleness.following import Following, Keeper, function, on_disk, save
@@ -190,3 +192,33 @@ def test_what_was_mounted_deeper_in_a_root_keeps_all_until_it_is_mounted_again(
     words = [*UNSHARE, sys.executable, "-c", script]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+class Deaf(Observation):
+    """One that has a watch for no directory, and hears of nothing."""
+
+    def __init__(self, _roots: Iterable[Path], heard: Heard) -> None:
+        super().__init__((), heard)
+
+    def missing_watches(self) -> tuple[int, int]:
+        return (0, 2)
+
+
+def test_too_few_watches_are_said_and_every_few_seconds_all_is_looked_at(
+    keeper: Keeper, root: Path
+) -> None:
+    keeper.add()
+    following = Following(keeper)
+    following.watch.watcher = Watcher([keeper.path], poll_seconds=0.1, observe=Deaf)
+    following.watch.begin([])
+    try:
+        following.until(lambda: following.watch.watcher.polling)
+        save(root / "sub/c.py", function("in_c"))
+        following.until_held(on_disk(root))
+        assert [line.message for line in following.lines if line.event == "note"] == [
+            "only 0 of 2 directories can be watched: looking every 0.1 s instead"
+        ]
+        (watcher,) = status(keeper.session).watchers
+        assert watcher.polling
+    finally:
+        following.watch.end()
