@@ -257,11 +257,13 @@ class Edits(RuleBasedStateMachine):
             return
         mode = place.stat().st_mode
         place.chmod(0)
-        with bound_by_permissions():
-            if path not in (other, *(str(above) for above in Path(other).parents)):
-                self.write(other, text)
-            self.following.until_held(kept(before, on_disk(self.root)))
-        place.chmod(mode)
+        try:
+            with bound_by_permissions():
+                if path not in (other, *(str(above) for above in Path(other).parents)):
+                    self.write(other, text)
+                self.following.until_held(kept(before, on_disk(self.root)))
+        finally:
+            place.chmod(mode)
 
     @rule(number=st.integers(0, 20))
     def cite(self, number: int) -> None:
@@ -316,7 +318,10 @@ class Edits(RuleBasedStateMachine):
 
 
 def kept(before: Held, now: Held) -> Held:
-    """What is on disk now, with what was known where nothing can be read."""
+    """What is on disk now, with what was known where nothing can be read. If that is all of it, as
+    where its rules cannot be, nothing is known anew."""
+    if ("", "unreadable") in now.skipped:
+        return before
     unreadable = [path for path, reason in now.skipped if reason == "unreadable"]
 
     def is_kept(path: str) -> bool:
