@@ -35,7 +35,7 @@ from pcpfs.sources.extraction_worker import (
 
 _log = logging.getLogger(__name__)
 _BOOT = (
-    "import sys; sys.path[:] = sys.argv[3:]; "
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[3:]; "
     "from pcpfs.sources.extraction_worker import serve; serve(*map(int, sys.argv[1:3]))"
 )
 _SMALL_BYTES = 262_144
