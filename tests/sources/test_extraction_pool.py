@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pcpfs.sources.registry import installed_registry
+from pcpfs.store.registry import installed_registry
 
 from pcpfs.model.frames import Extraction
 from pcpfs.sources.extraction_pool import ExtractionPool

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -75,26 +75,26 @@ def nobody_else_runs() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def overflow(file: Path, other: Path) -> None:
-    """More changes at once than the system keeps for a reader who does not come."""
-    touch = ctypes.PyDLL(None).utimes  # keeps the interpreter to itself, unlike os.utime
-    names = os.fsencode(file), os.fsencode(other)
+def move_unheard(old: Path, new: Path, files: Sequence[Path]) -> None:
+    """Move a folder where the system has no room to say so: more changes of these files were made
+    at once than it keeps for a reader who does not come."""
+    system = ctypes.PyDLL(None)  # keeps the interpreter to itself, unlike os.utime
+    names = [os.fsencode(file) for file in files]
     with nobody_else_runs():
-        for number in range(int(QUEUE.read_text()) + 10):
-            touch(names[number % 2], None)
+        for number in range(int(QUEUE.read_text()) + 1000):
+            system.utimes(names[number % len(names)], None)
+        assert system.rename(os.fsencode(old), os.fsencode(new)) == 0
 
 
 @pytest.mark.skipif(
     not QUEUE.exists() or int(QUEUE.read_text()) > 100_000, reason="no such limit, or a large one"
 )
 def test_when_the_system_loses_events_everything_is_looked_at(
-    following: Following, root: Path
+    following: Following, root: Path, tmp_path: Path
 ) -> None:
-    overflow(root / "a.py", root / "b.py")
-    with nobody_else_runs():
-        os.makedirs(root / "unheard")
-        for number in range(50):
-            save(root / f"unheard/m{number}.py", function(f"f{number}"))
+    for number in range(50):
+        save(tmp_path / f"away/m{number}.py", function(f"f{number}"))
+    move_unheard(tmp_path / "away", root / "unheard", [root / "a.py", root / "b.py"])
     following.until_held(on_disk(root))
     save(root / "unheard/m7.py", function("f7", 2))
     following.until_held(on_disk(root))
