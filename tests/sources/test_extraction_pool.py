@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pcpfs.store.registry import installed_registry
 
 from pcpfs.model.frames import Extraction
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.extraction_worker import RegistryFactory, Trouble, Unextracted
+from pcpfs.store.registry import installed_registry
 
 ADAPTERS = """
 import os, re, sys, time
