@@ -35,7 +35,8 @@ from pcpfs.sources.extraction_worker import (
 
 _log = logging.getLogger(__name__)
 _BOOT = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[3:]; "
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "from pcpfs.sources.extraction_worker import serve; serve(*map(int, sys.argv[1:3]))"
 )
 _SMALL_BYTES = 262_144
