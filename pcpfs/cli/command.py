@@ -42,8 +42,8 @@ def _shared(*names: str, **attributes: Any) -> click.Option:
 
 
 class Name(click.types.StringParamType):
-    """A text that the tab key completes: `scope`, `page`, `root`, `symbol`, `principal`, or `place`
-    of the view."""
+    """A text that the tab key completes: `scope`, `page`, `root`, `symbol`, `branch`, `principal`,
+    or `place` of the view."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -65,7 +65,14 @@ class Acting(Name):
         return principal(value) if isinstance(value, str) else value
 
 
-_NAMED = {"SCOPE": "scope", "PAGE": "page", "ID": "page", "ROOT": "root", "SYMBOL": "symbol"}
+_NAMED = {
+    "SCOPE": "scope",
+    "PAGE": "page",
+    "ID": "page",
+    "ROOT": "root",
+    "SYMBOL": "symbol",
+    "BRANCH": "branch",
+}
 """What an argument or option stands for, by what its help calls it."""
 
 

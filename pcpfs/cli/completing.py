@@ -31,6 +31,7 @@ _MOST = 200
 _OPEN = "is_open AND path IS NOT NULL AND NOT is_source"
 _SOURCES = "FROM page JOIN root USING (root_id) WHERE is_open"
 _HELD = "FROM frame WHERE valid_to IS NULL AND kind <> 'file'"
+_TIPS = "FROM branches, json_each(body, '$.tips') WHERE key LIKE"
 _NAMES = {
     "scope": ("SELECT scope AS name FROM scope",),
     "root": ("SELECT name FROM root",),
@@ -46,6 +47,10 @@ _NAMES = {
         "('/relations'), ('/search/'), ('/as-of/'))",
     ),
     "symbol": (f"SELECT qualified_name AS name {_HELD}", f"SELECT name {_HELD}"),
+    "branch": (
+        f"SELECT substr(key, 12) AS name {_TIPS} 'refs/heads/%'",
+        f"SELECT substr(key, 14) AS name {_TIPS} 'refs/remotes/%'",
+    ),
     "principal": (
         "SELECT principal AS name FROM access",
         "SELECT actor AS name FROM change",

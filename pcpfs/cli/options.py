@@ -204,8 +204,8 @@ def with_history(function: Function) -> Function:
 
 
 def branch_option(help_text: str) -> Callable[[Function], Function]:
-    """`--branch NAME`, given as `branch`."""
-    return click.option("--branch", metavar="NAME", help=help_text)
+    """`--branch BRANCH`, given as `branch`."""
+    return click.option("--branch", metavar="BRANCH", help=help_text)
 
 
 def with_removals(function: Function) -> Function:

@@ -71,13 +71,13 @@ def line_to(repository: Repository, tip: CommitId) -> Line:
 def branch_tips(repository: Repository) -> dict[str, CommitId]:
     """The commit of each branch, local and of remotes, by the full name of its ref; refs that only
     stand for another one (`origin/HEAD`) are left out."""
-    form = "--format=%(objectname) %(objecttype) %(refname)%00%(symref)"
+    form = "--format=%(objectname) %(refname)%00%(symref)"
     out = process_of(repository).run("for-each-ref", form, "refs/heads", "refs/remotes")
     found = {}
     for line in out.splitlines():
         about, _, stands_for = line.partition(b"\0")
-        commit, kind, ref = os.fsdecode(about).split(" ", 2)
-        if kind == "commit" and not stands_for:
+        commit, ref = os.fsdecode(about).split(" ", 1)
+        if not stands_for:
             found[ref] = CommitId(commit)
     return found
 
@@ -91,10 +91,11 @@ class FirstParent(NamedTuple):
 
 
 def first_parents(repository: Repository, tips: Iterable[CommitId]) -> dict[CommitId, FirstParent]:
-    """Every commit that these lead to by first parents, themselves included."""
-    command = ("rev-list", "--timestamp", "--parents", "--first-parent", "--stdin")
+    """Every commit that these lead to by first parents, themselves included; nothing of those that
+    git does not have."""
+    command = ("rev-list", "--ignore-missing", "--timestamp", "--parents", "--first-parent")
     with _lines_of(tips) as given:
-        out = process_of(repository).run(*command, stdin=given)
+        out = process_of(repository).run(*command, "--stdin", stdin=given)
     found = {}
     for line in out.decode().splitlines():
         seconds, commit, *parents = line.split()

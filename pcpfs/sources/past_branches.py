@@ -51,6 +51,8 @@ def branches_of(known: Known) -> tuple[Branches, list[Piece]]:
     for ref in sorted(known.tips, key=by_name):
         run: list[CommitId] = []
         at: CommitId | None = known.tips[ref]
+        if at not in known.parents:
+            continue  # git does not have it
         while at is not None and at not in places and at not in commits and _is_told(known, at):
             run.append(at)
             at = known.parents[at].parent

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.history.branching import fork
 from tests.history.project import Project
 from tests.store.workplace import Workplace
 
@@ -16,3 +17,8 @@ def project(place: Workplace, tmp_path: Path) -> Project:
     project = Project(tmp_path / "app", place)
     project.begin()
     return project
+
+
+@pytest.fixture
+def forked(project: Project) -> Project:
+    return fork(project)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -73,19 +73,28 @@ def command(
 
 
 def _graph_lines(part: Part[LogEntry]) -> Iterator[str]:
-    """The same lines beside their lines of descent; of a source file each comes of the one
-    before."""
+    """The same lines beside their lines of descent; of a source file each comes of the one before
+    on the line, or on one of its branches."""
     entries = part.items
     if any(entry.parents for entry in entries):
         steps = [(str(entry.revision_id), tuple(map(str, entry.parents))) for entry in entries]
     else:
-        steps = [(str(at), (str(at + 1),)) for at in range(len(entries))]
+        steps = [(str(at), (str(_before(entries, at)),)) for at in range(len(entries))]
     drawing, told = list(drawn(steps)), _lines(part)
     room = max((len(left) for left, _ in drawing), default=0)
     for left, is_step in drawing:
         pad = " " * (room - len(left))
         yield f"{styled(left, 'red')}{pad}  {next(told)}" if is_step else styled(left, "red")
     yield from told
+
+
+def _before(entries: Sequence[LogEntry], at: int) -> int:
+    """The place of what an observation of a file, or what a branch did to it, comes of."""
+    own = set(entries[at].branches or ())
+    for place, entry in enumerate(entries[at + 1 :], at + 1):
+        if entry.branches is None or not own.isdisjoint(entry.branches):
+            return place
+    return len(entries)
 
 
 def _lines(part: Part[LogEntry]) -> Iterator[str]:

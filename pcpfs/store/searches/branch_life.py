@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Frame
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
@@ -96,7 +98,7 @@ class BranchLife:
         if other is not None:
             was = f"{other.qualified_name} in {self.reader.page(other.page_id).path}"
         return SymbolStep(
-            event=symbol.event if other is None else "moved",
+            event=_event(symbol, other),
             at=Instant(beside.at),
             frame_id=FrameId(symbol.frame_id),
             page_id=PageId(symbol.page_id),
@@ -143,8 +145,8 @@ class BranchLife:
 
     def _other(self, told: Told) -> BesideFrameRow | None:
         """What an opened symbol was elsewhere before the commit, or what a closed one became: of
-        the same kind, and either the only one with its name and bytes or of the same name in a
-        file that was renamed."""
+        the same kind, and either the only one with its name and bytes, or of the same name in a
+        file that was renamed, or the same but for its name."""
         symbol = told.symbol
         if symbol.event == "changed":
             return None
@@ -167,7 +169,29 @@ class BranchLife:
                 or one.beside.moved_of == told.beside.page_id
             )
         ]
-        return renamed[0] if len(renamed) == 1 else None
+        if len(renamed) == 1:
+            return renamed[0]
+        named = [
+            one.symbol
+            for one in around
+            if one.symbol.event == wanted
+            and one.symbol.page_id == symbol.page_id
+            and self._is_renamed(one.symbol, symbol)
+        ]
+        return named[0] if len(named) == 1 else None
+
+    def _is_renamed(self, one: BesideFrameRow, other: BesideFrameRow) -> bool:
+        """Whether two symbols of a file say the same, but for their names."""
+        old, new = (one, other) if one.event == "closed" else (other, one)
+        if old.name == new.name:
+            return False
+        try:
+            return under_another_name(old.name, new.name, self._bytes(old), self._bytes(new))
+        except PcpfsError:
+            return False
+
+    def _bytes(self, row: BesideFrameRow) -> bytes:
+        return self.reader.payload(f"{row.page_id}@{row.revision_id}")[row.byte_a : row.byte_b]
 
     def _at(self, beside: BesideRow) -> list[Told]:
         """All that a commit did in the same source."""
@@ -189,6 +213,19 @@ def commits_of(roots: Iterable[RootBranches], name: str) -> Iterator[str]:
         ref = root.find(name)
         if ref is not None:
             yield from root.commits(ref)
+
+
+def _event(symbol: BesideFrameRow, other: BesideFrameRow | None) -> str:
+    if other is None:
+        return symbol.event
+    is_same = other.page_id != symbol.page_id or other.digest == symbol.digest
+    return "moved" if is_same else "renamed"
+
+
+def under_another_name(old: str, new: str, before: bytes, after: bytes) -> bool:
+    """Whether a text is another one in which one name stands for another."""
+    word = rb"(?<!\w)%s(?!\w)" % re.escape(old.encode())
+    return re.sub(word, lambda _: new.encode(), before) == after
 
 
 def _is_same(told: Told, symbol: BesideFrameRow) -> bool:
