@@ -25,7 +25,7 @@ from benchmarks.scale import ME
 from benchmarks.timing import run
 from benchmarks.watching import save, watching
 from pcpfs.model.instants import Instant
-from pcpfs.sources.thinning import thin
+from pcpfs.sources.thinning import thinning
 from pcpfs.store.store import Store
 from pcpfs.store.upkeeping.maintain import maintain
 
@@ -105,6 +105,14 @@ def rows(label: str, command: Command) -> Iterator[Row]:
             yield Row(f"{label}: {part['kind']}", part["disk"] / 2**20, "MiB", part["files"])
 
 
+def timed(steps: Iterator[object]) -> Iterator[float]:
+    """How long each step takes."""
+    start = time.perf_counter()
+    for _ in steps:
+        yield time.perf_counter() - start
+        start = time.perf_counter()
+
+
 def measured(wanted: Options) -> Iterator[Row]:
     folder, module = wanted.work / "app", Module()
     folder.mkdir(parents=True)
@@ -130,7 +138,8 @@ def measured(wanted: Options) -> Iterator[Row]:
         yield from rows("at once", command)
         time.sleep(5)
     with closing(Store.open(command.store, clock=Later())) as store:
-        thin(store, ME)
+        steps = list(timed(thinning(store, ME, pages=8, files=25)))
+        yield Row("the longest step of thinning", max(steps), "s", len(steps))
         maintain(store)
     yield from rows("thinned", command)
 

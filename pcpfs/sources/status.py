@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pcpfs.errors import UsageError
@@ -16,6 +16,7 @@ from pcpfs.sources.comparing import known_pages, settled
 from pcpfs.sources.plan import GONE, Novelty, plan
 from pcpfs.sources.roots import Root, Roots
 from pcpfs.sources.scan import scan
+from pcpfs.sources.thinning import would_free
 from pcpfs.sources.watch_sign import WatcherView, watchers
 from pcpfs.store import layout
 from pcpfs.store.catalogs.catalog import Damage
@@ -95,7 +96,7 @@ def status(session: Session, *, limit: int = DEFAULT_PART, size: bool = False) -
         pages=sum(scope.pages for scope in lists["scopes"]),
         index=session.index_state(),
         generation=store.catalog.generation if session.authority.is_owner else None,
-        size=sizes(session) if size else None,
+        size=_sized(session) if size else None,
         watchers=tuple(watchers(store)) if session.authority.is_owner else (),
         skipped_reasons=dict(Counter(str(one.reason) for one in lists["skipped"]).most_common()),
         more={
@@ -105,6 +106,13 @@ def status(session: Session, *, limit: int = DEFAULT_PART, size: bool = False) -
         },
         **{name: part.items for name, part in parts.items()},
     )
+
+
+def _sized(session: Session) -> Sizes:
+    """Where the space goes, and what of it thinning lets go."""
+    found = sizes(session)
+    now, later = (would_free(session.store, whatever_age=age) for age in (False, True))
+    return replace(found, thinning=now, thinning_later=later)
 
 
 def status_list(

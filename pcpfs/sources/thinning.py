@@ -9,7 +9,7 @@ that observes a root thins it, and only where the source can be asked; not under
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from pcpfs.errors import PcpfsError
 from pcpfs.git import Person, Repository, find_repository
@@ -31,22 +31,61 @@ from pcpfs.store.upkeeping.maintain import ThinReport
 KEPT_DAYS = 7
 _DAY = 86_400_000_000
 _AT_ONCE = 200
+_PAGES, _FILES = 500, 10_000
+THINNED = "thinned"
+"""The file that says when this clone was last done."""
 
 
 def thin(store: Store, actor: Principal) -> ThinReport:
     """Let go of what the policy does not keep. NotPermitted for anybody but the owner. What a
     killed one left undone is done, too."""
+    done = list(thinning(store, actor))
+    return ThinReport(sum(part.payloads for part in done), sum(part.bytes for part in done))
+
+
+def thinning(
+    store: Store, actor: Principal, pages: int = _PAGES, files: int = _FILES
+) -> Iterator[ThinReport]:
+    """The same bit by bit: so many pages at a time, then so many of their files, and in between
+    others may write. At the end this clone knows when it was."""
     Authority(store, actor).require_owner("thin sources out")
-    with store.writing("thin", actor) as transaction:
-        for root in Roots(store).all():
-            if root.is_observer and not _is_held(store, root, transaction.at):
-                _mark(store, transaction, root)
-        if not transaction.is_empty:
-            transaction.commit("thin: sources", _trailers(actor))
-        gone = _unneeded(store)
-        if gone:
-            _remove(store, gone, actor, transaction.at)
-        return ThinReport(len(gone), sum(gone.values()))
+    yield from _removed(store, actor, None, files)
+    for root in Roots(store).all():
+        for part in _parts(_worth_a_look(store, root), pages):
+            with store.writing("thin", actor) as transaction:
+                if not root.is_observer or _is_held(store, root, transaction.at):
+                    break
+                _mark(store, transaction, root, part)
+                if not transaction.is_empty:
+                    transaction.commit("thin: sources", _trailers(actor))
+            yield ThinReport(0, 0)
+            yield from _removed(store, actor, part, files)
+    store.disk.write(store.local_folder / THINNED, str(store.clock.now()).encode())
+
+
+def last_thinned(store: Store) -> Instant | None:
+    """When this clone was last done with thinning."""
+    try:
+        return Instant.parse(store.disk.read(store.local_folder / THINNED).decode())
+    except (FileNotFoundError, PcpfsError, ValueError):
+        return None
+
+
+def would_free(store: Store, *, whatever_age: bool = False) -> ThinReport:
+    """What thinning would let go now; at `whatever_age` what it will within a week, if nothing is
+    cited or committed until then."""
+    at = store.clock.now()
+    sizes: dict[str, int] = {}
+    for root in Roots(store).all():
+        if root.is_observer and not _is_held(store, root, at):
+            limit = Instant(at.microseconds + KEPT_DAYS * _DAY) if whatever_age else at
+            digests = _digests(store, root)
+            for revisions in _candidates(store, root, limit, _worth_a_look(store, root)).values():
+                old = {revision: digests[revision] for revision in revisions & digests.keys()}
+                for revision in old.keys() - _in_repository(store, root, old):
+                    path = layout.payload_file(root.namespace, old[revision])
+                    sizes[path] = (store.path / path).stat().st_size
+    return ThinReport(len(sizes), sum(sizes.values()))
 
 
 def superseded(spans: Sequence[SpanRow], now: int, linked: frozenset[str]) -> set[str]:
@@ -70,31 +109,40 @@ def _is_held(store: Store, root: Root, now: Instant) -> bool:
     return until is not None and now < until
 
 
-def _mark(store: Store, transaction: Transaction, root: Root) -> None:
+def _worth_a_look(store: Store, root: Root) -> list[str]:
+    """The pages of a root that have the bytes of several versions, or of which branches tell."""
+    rows = store.catalog.query(
+        "SELECT page_id FROM page JOIN revision USING (page_id) "
+        "WHERE root_id = ?1 AND NOT thinned GROUP BY page_id HAVING count(*) > 1 UNION "
+        "SELECT page_id FROM page JOIN beside USING (page_id) WHERE root_id = ?1 ORDER BY 1",
+        (root.root_id,),
+    )
+    return [page for (page,) in rows]
+
+
+def _mark(store: Store, transaction: Transaction, root: Root, pages: Sequence[str]) -> None:
     """Say of each page which bytes go."""
     digests = _digests(store, root)
-    for page, revisions in _candidates(store, root, transaction.at).items():
+    for page, revisions in _candidates(store, root, transaction.at, pages).items():
         old = {revision: digests[revision] for revision in revisions if revision in digests}
         going = sorted(old.keys() - _in_repository(store, root, old))
         if going:
             transaction.change(root.namespace, page, Thinned(tuple(map(RevisionId, going))))
 
 
-def _candidates(store: Store, root: Root, at: Instant) -> dict[PageId, set[str]]:
+def _candidates(
+    store: Store, root: Root, at: Instant, pages: Sequence[str]
+) -> dict[PageId, set[str]]:
     linked = frozenset(row for (row,) in store.catalog.query("SELECT to_revision FROM relation"))
     told, left = _beside(store, root, at)
     linked |= told
-    rows = store.catalog.rows(
-        "SELECT span.* FROM span JOIN page USING (page_id) WHERE root_id = ? "
-        "ORDER BY page_id, ordinal",
-        (root.root_id,),
-    )
     found = {}
-    for page, spans in groupby(map(SpanRow._make, rows), key=lambda span: span.page_id):
-        old = superseded(list(spans), at.microseconds, linked)
+    for page in pages:
+        spans = store.catalog.spans(page)
+        old = superseded(spans, at.microseconds, linked) if spans else set()
         if old:
             found[PageId(page)] = old
-    for page_id, revisions in left.items():
+    for page_id, revisions in ((page, left[page]) for page in map(PageId, pages) if page in left):
         old = revisions - linked - {span.revision_id for span in store.catalog.spans(page_id)}
         if old:
             found[page_id] = found.get(page_id, set()) | old
@@ -152,16 +200,19 @@ def _payloads(
             yield revision, store.objects.payload(root.namespace, old[revision])
 
 
-def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE))
+def _parts(names: Sequence[str], size: int = _AT_ONCE) -> Iterator[Sequence[str]]:
+    return (names[start : start + size] for start in range(0, len(names), size))
 
 
-def _unneeded(store: Store) -> dict[str, int]:
-    """The files of payloads that only thinned revisions have, and their sizes."""
+def _unneeded(store: Store, pages: Sequence[str] | None = None) -> dict[str, int]:
+    """The files of payloads that only thinned revisions have (of these pages, or any), and their
+    sizes."""
+    of = "" if pages is None else f" AND page_id IN ({', '.join('?' * len(pages))})"
     rows = store.catalog.query(
         "SELECT page.scope, revision.digest, max(revision.size) FROM revision "
         "JOIN page USING (page_id) WHERE revision.digest IN "
-        "(SELECT digest FROM revision WHERE thinned) GROUP BY 1, 2 HAVING min(thinned)"
+        f"(SELECT digest FROM revision WHERE thinned{of}) GROUP BY 1, 2 HAVING min(thinned)",
+        pages or (),
     )
     files = {
         layout.payload_file(Namespace(scope), Digest(digest)): size for scope, digest, size in rows
@@ -169,10 +220,21 @@ def _unneeded(store: Store) -> dict[str, int]:
     return {path: size for path, size in files.items() if (store.path / path).is_file()}
 
 
-def _remove(store: Store, gone: Mapping[str, int], actor: Principal, at: Instant) -> None:
+def _removed(
+    store: Store, actor: Principal, pages: Sequence[str] | None, files: int
+) -> Iterator[ThinReport]:
+    for part in _parts(sorted(_unneeded(store, pages)), files):
+        with store.writing("thin", actor) as transaction:
+            now = _unneeded(store, pages)  # somebody may have seen the same bytes again
+            gone = {path: now[path] for path in part if path in now}
+            done = _remove(store, gone, actor, transaction.at)
+        yield done
+
+
+def _remove(store: Store, gone: Mapping[str, int], actor: Principal, at: Instant) -> ThinReport:
     """Out of git's HEAD, then from the disk: killed in between, the next one goes on."""
     shop = store.workshop
-    changed = shop.git.not_in_head(dict.fromkeys(gone))
+    changed = shop.git.not_in_head(dict.fromkeys(gone)) if gone else {}
     if changed:
         before = shop.git.head()
         message = f"thin: {len(gone)} payloads\n\n" + "".join(
@@ -187,6 +249,7 @@ def _remove(store: Store, gone: Mapping[str, int], actor: Principal, at: Instant
     for path in gone:
         shop.disk.remove(shop.root / path)
         shop.disk.remove_empty((shop.root / path).parent, shop.root)
+    return ThinReport(len(gone), sum(gone.values()))
 
 
 def _trailers(actor: Principal) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from pcpfs.errors import PcpfsError
 from pcpfs.git import find_repository
 from pcpfs.git.refs import Head, head_at
 from pcpfs.model.answers import HistoryReport, Skipped
+from pcpfs.sources.daily import Daily
 from pcpfs.sources.debounce import Debounce, Reconcile
 from pcpfs.sources.events import Watcher
 from pcpfs.sources.roots import Root
@@ -64,6 +65,8 @@ class Watch:
         self._tree = TreeWatch(sources.store, sources.edits, tell, accept_removals=accept_removals)
         self.watcher = Watcher(without=[sources.store.path])
         self._upkeep = Upkeep(sources.store)
+        self._daily = Daily(sources.store, sources.actor)
+        self._heard = time.monotonic()
         self._sign: WatchSign | None = None
 
     def run(self, names: list[str]) -> None:
@@ -92,6 +95,7 @@ class Watch:
         """Hear nothing more, and leave the store in order."""
         self.watcher.stop()
         self._upkeep.end()
+        self._daily.end()
         if self._sign is not None:
             self._sign.take_down()
 
@@ -111,6 +115,9 @@ class Watch:
         if not heard:
             self._sources.rest()
             self._upkeep.turn()
+            self._thin()
+        else:
+            self._heard = time.monotonic()
         for path, noticed in heard.items():
             if path in self._watched:
                 watched = self._watched[path]
@@ -126,6 +133,12 @@ class Watch:
         if not self._stop.is_set():
             self._tree.work()
             self.watcher.cover([*self._watched, *self._tree.folders()])
+
+    def _thin(self) -> None:
+        done = self._daily.turn(time.monotonic() - self._heard)
+        if done is not None and done.payloads:
+            message = f"thinned out: {done.payloads} old saves of sources, {done.bytes:,} bytes"
+            self._tell(WatchLine("note", message=message))
 
     def _look_at_heads(self) -> None:
         for watched in self._watched.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,19 @@ from pcpfs.errors import NotPermitted, Unavailable
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
 from pcpfs.model.pages import Principal
-from pcpfs.sources.thinning import superseded, thin
+from pcpfs.sources.daily import QUIET_SECONDS, Daily
+from pcpfs.sources.status import status
+from pcpfs.sources.thinning import last_thinned, superseded, thin, thinning, would_free
 from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.exchanges.exchange import export
 from pcpfs.store.folding.retention import set_retention
+from pcpfs.store.session import Session
+from pcpfs.store.store import Store
 from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.store.upkeeping.maintain import ThinReport
 from pcpfs.store.upkeeping.sizes import sizes
 from tests.integration.source_tree import SourceTree
-from tests.store.workplace import ANNA, Workplace
+from tests.store.workplace import ANNA, Workplace, draft
 
 DAY = 86_400_000_000
 NOW = 100 * DAY
@@ -117,6 +123,91 @@ def test_a_day_of_saves_leaves_its_last_the_cited_and_the_present_one(day: Sourc
 
 def runs(app: SourceTree, name: str) -> list[object]:
     return list(app.place.store.catalog.frames("frame.name = ?", (name,)))
+
+
+def stepped(daily: Daily) -> tuple[int, ThinReport]:
+    """Turns until it is done, and what was done."""
+    for number in range(1, 20):
+        report = daily.turn(QUIET_SECONDS)
+        if report is not None:
+            return number, report
+    raise AssertionError("it never ends")
+
+
+def test_watch_thins_once_a_day_when_it_is_quiet(day: SourceTree) -> None:
+    daily = Daily(day.place.store, ANNA)
+    assert daily.turn(QUIET_SECONDS - 1) is None
+    assert last_thinned(day.place.store) is None
+    assert stepped(daily)[1].payloads == 5
+    assert texts(day) == [None, None, "2", None, None, None, "6", "7"]
+    assert fsck(day.place.store).problems == ()
+    first = last_thinned(day.place.store)
+    assert [daily.turn(QUIET_SECONDS) for _ in range(4)] == [None] * 4
+    assert last_thinned(day.place.store) == first
+    day.place.clock.go_to("2040-01-21T01:00:00Z")
+    assert stepped(daily)[1].payloads == 0
+    stranger = Daily(day.place.store, Principal("user:ben"))
+    day.place.clock.go_to("2040-01-23T00:00:00Z")
+    assert [stranger.turn(QUIET_SECONDS) for _ in range(4)] == [None] * 4
+
+
+def test_two_watchers_do_not_both_thin_and_others_write_in_between(day: SourceTree) -> None:
+    with Store.open(day.place.path, clock=day.place.clock) as store:
+        one, other = Daily(day.place.store, ANNA), Daily(store, ANNA)
+        assert one.turn(QUIET_SECONDS) is None
+        assert [other.turn(QUIET_SECONDS) for _ in range(9)] == [None] * 9
+        with closing(Session(store, ANNA)) as session:
+            session.write("project:a", draft("Meanwhile.\n"))
+        day.write("f.go", "package p\n\n" + OUTSIDE.format(8))
+        day.report()
+        assert stepped(one)[1].payloads == 5
+        assert [other.turn(QUIET_SECONDS) for _ in range(9)] == [None] * 9
+    assert texts(day)[-3:] == ["6", "7", "8"]
+    assert fsck(day.place.store).problems == ()
+
+
+def test_thinning_that_is_cut_short_anywhere_is_done_by_the_next_one(day: SourceTree) -> None:
+    for steps, left in ((1, 5), (1, 3), (1, 1)):
+        some = thinning(day.place.store, ANNA, pages=1, files=2)
+        for _ in range(steps):
+            next(some)
+        some.close()
+        assert len(would_go(day)) == left
+        assert fsck(day.place.store).problems == ()
+    assert thin(day.place.store, ANNA).payloads == 1
+    assert texts(day) == [None, None, "2", None, None, None, "6", "7"]
+
+
+def would_go(app: SourceTree) -> set[str]:
+    """The payloads of thinned revisions that are there."""
+    rows = app.place.store.catalog.query("SELECT digest FROM revision WHERE thinned")
+    return {digest for (digest,) in rows} & {f"sha256:{file.name}" for file in payloads(app)}
+
+
+def test_status_says_what_thinning_would_let_go(day: SourceTree) -> None:
+    def told() -> tuple[int, int]:
+        size = status(day.place.session, size=True).size
+        assert size is not None
+        assert size.thinning is not None
+        assert size.thinning_later is not None
+        return size.thinning.payloads, size.thinning_later.payloads
+
+    there = {file: file.stat().st_size for file in payloads(day)}
+    assert told() == (5, 5)
+    report = would_free(day.place.store)
+    thin(day.place.store, ANNA)
+    gone = there.keys() - payloads(day)
+    assert (len(gone), sum(there[file] for file in gone)) == (report.payloads, report.bytes)
+    day.place.clock.go_to("2040-01-21T00:00:00Z")
+    for number in (8, 9):
+        day.write("f.go", "package p\n\n" + OUTSIDE.format(number))
+        day.report()
+    assert told() == (0, 1)
+
+
+def payloads(app: SourceTree) -> set[Path]:
+    files = app.place.path.glob("scopes/project/a/payloads/*/*/*")
+    return {file for file in files if file.is_file()}
 
 
 def test_bytes_that_are_seen_again_are_there_again(day: SourceTree) -> None:

@@ -42,9 +42,10 @@ def test_the_parts_are_all_files_of_the_store_and_add_up(filled: Workplace) -> N
     there = [
         os.lstat(os.path.join(at, name)) for at, _, names in os.walk(filled.path) for name in names
     ]
+    folders = [os.lstat(at) for at, _, _ in os.walk(filled.path)]
     assert found.files == len(there) == sum(part.files for part in found.parts)
     assert found.bytes == sum(stat.st_size for stat in there) == sum(held(found).values())
-    assert found.disk == sum(stat.st_blocks * 512 for stat in there)
+    assert found.disk == sum(stat.st_blocks * 512 for stat in (*there, *folders))
     assert list(found.parts) == sorted(found.parts, key=lambda part: -part.disk)
 
 

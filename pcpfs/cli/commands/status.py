@@ -127,6 +127,10 @@ def _sizes(sizes: Sizes) -> Iterator[str]:
     ]
     total = (size(sizes.disk), size(sizes.bytes), plural(sizes.files, "file"), "in all", "")
     yield from columns((("on disk", "held", "", "", ""), *rows, total), ("bold",))
+    for frees, when in ((sizes.thinning, "now"), (sizes.thinning_later, "within a week")):
+        if frees is not None and frees.payloads:
+            saves = plural(frees.payloads, "old save")
+            yield f"thinning lets go of {saves} {when}: {size(frees.bytes)}"
 
 
 def _watchers(watchers: Sequence[WatcherView]) -> Iterator[str]:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 
 from pcpfs.model.names import SCOPE_FOLDERS, Namespace
 from pcpfs.store import layout
 from pcpfs.store.catalogs.catalog_file import CATALOG
 from pcpfs.store.session import Session
+from pcpfs.store.upkeeping.maintain import ThinReport
 
 _BLOCK = 512
 _OF_SCOPE = {"scope": "scope changes", "erased": "erasure receipts"}
@@ -24,7 +26,7 @@ Kind = tuple[Namespace | None, str]
 @dataclass(frozen=True, slots=True)
 class Size:
     """So many files of one kind, in a scope or (None) of the whole store: `bytes` is what they
-    hold, `disk` what the file system gives them."""
+    hold, `disk` what the file system gives them and their folders."""
 
     kind: str
     scope: Namespace | None
@@ -35,12 +37,15 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """All files of a store by kind, the largest first; and the sums."""
+    """All files of a store by kind, the largest first; and the sums. `thinning` is what thinning
+    would let go now, `thinning_later` what it will within a week if no more is saved."""
 
     parts: tuple[Size, ...]
     files: int
     bytes: int
     disk: int
+    thinning: ThinReport | None = None
+    thinning_later: ThinReport | None = None
 
 
 def sizes(session: Session) -> Sizes:
@@ -53,7 +58,8 @@ def sizes(session: Session) -> Sizes:
         if (stat.st_dev, stat.st_ino) not in seen:
             seen.add((stat.st_dev, stat.st_ino))
             of = counts.setdefault((scope, kind), Counter())
-            of.update(files=1, bytes=stat.st_size, disk=stat.st_blocks * _BLOCK)
+            held = 0 if S_ISDIR(stat.st_mode) else stat.st_size
+            of.update(files=not S_ISDIR(stat.st_mode), bytes=held, disk=stat.st_blocks * _BLOCK)
     parts = [
         Size(kind, scope, of["files"], of["bytes"], of["disk"])
         for (scope, kind), of in counts.items()
@@ -75,11 +81,12 @@ def _files(session: Session) -> Iterator[tuple[Kind, os.stat_result]]:
 def _below(
     folder: Path, kind: Callable[[str], Kind], without: set[Path]
 ) -> Iterator[tuple[Kind, os.stat_result]]:
-    """The files below a folder; what goes away meanwhile is not counted."""
+    """The files below a folder, and it and its folders as files without a name; what goes away
+    meanwhile is not counted."""
     for at, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if Path(at, name).resolve() not in without]
         start = os.path.relpath(at, folder).replace(os.sep, "/") + "/"
-        for name in names:
+        for name in ("", *names):
             with suppress(FileNotFoundError):
                 yield kind(start.removeprefix("./") + name), os.lstat(f"{at}/{name}")
 
