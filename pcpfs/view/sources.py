@@ -65,7 +65,8 @@ class _Tree:
             "SELECT page.page_id, page.path, span.revision_id, revision.size, span.valid_from, "
             "EXISTS (SELECT 1 FROM frame WHERE frame.page_id = page.page_id "
             f"AND kind <> '{FILE_KIND}' AND {frame}), max(span.ordinal) "
-            "FROM page CROSS JOIN span USING (page_id) CROSS JOIN revision USING (revision_id) "
+            "FROM page CROSS JOIN span ON span.page_id = page.page_id "
+            "CROSS JOIN revision ON revision.revision_id = span.revision_id "
             f"WHERE {span} AND page.lifecycle <> 'tombstoned' AND page.root_id = ?"
         )
         self._values = (*frame_values, *span_values, root_id)

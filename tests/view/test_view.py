@@ -124,12 +124,12 @@ class TestSources:
         app.write("b.py", "def below():\n    pass\n")
         app.add()
         then = app.place.clock.now()
-        app.edit("a.py", "return 2", "return 3")
+        app.edit("a.py", "return 2", "return 3003")
         (app.path / "b.py").unlink()
         app.sync()
         later = files(now(app.place), "/sources/app")
         assert set(later) == {"a.py"} | {n for n in later if n.startswith("a.py.symbols/")}
-        assert later["a.py.symbols/Basket.second.py"].endswith(b"return 3")
+        assert later["a.py.symbols/Basket.second.py"].endswith(b"return 3003")
         for view in (
             View(app.place.session, as_of(then)),
             View(app.place.session, recorded(then)),
