@@ -127,13 +127,7 @@ class _There:
             self._tree = self.reading.tree()
             self._tree.fill(repository.ls_tree(commit) if commit else ())
         elif commit != self.commit:
-            self._tree.change(
-                (
-                    found.path,
-                    TreeEntry(found.path, found.mode, found.after) if found.after else None,
-                )
-                for found in repository.diff_tree(self.commit, commit)
-            )
+            self._tree.change(map(_edit, repository.diff_tree(self.commit, commit)))
         self.commit = commit
         return self._tree
 
