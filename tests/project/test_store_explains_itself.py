@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def agent(tmp_path: Path) -> Newcomer:
     newcomer = Newcomer.arrives(tmp_path)
     with ready(tmp_path / "bin" / "pcpfs"):
         newcomer.types("pcpfs init ../store")
-        agent = Newcomer(tmp_path / "my projects" / "store", newcomer.environment)
+        agent = replace(newcomer, project=tmp_path / "my projects" / "store")
         for title, text in PAGES.items():
             agent.types(f"echo '{text}' | pcpfs write --scope project:demo --title {title} -")
     agent.environment["PATH"] = f"{tmp_path / 'bin'}:/usr/bin:/bin"
