@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Mapping
+from functools import lru_cache
 
 from pcpfs.errors import Corrupt
 
@@ -20,7 +21,7 @@ def canonical(members: Mapping[str, object], sound: Container[str] = ()) -> byte
     The members in `sound` are known to hold neither, and are not looked through.
     """
     lines = [
-        f"{_compact(key)}:{_compact(members[key] if key in sound else _checked(members[key]))}"
+        f"{_name(key)}:{_compact(members[key] if key in sound else _checked(members[key]))}"
         for key in sorted(members)
         if members[key] is not None
     ]
@@ -41,6 +42,7 @@ def decode(raw: bytes, what: str) -> dict[str, object]:
 _compact = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
 ).encode
+_name = lru_cache(256)(_compact)
 
 
 def _checked(value: object) -> object:

@@ -328,7 +328,8 @@ class Transaction:
         known = None
         if page not in self._adopted:
             earlier = objects.count_changes(namespace, page) - len(own)
-            known = continued(self.shop.catalog, page, namespace, own, earlier)
+            if earlier:
+                known = continued(self.shop.catalog, page, namespace, own, earlier)
         return known or fold_page(page, namespace, objects.page_changes(namespace, page, own))
 
     def _bodies(self, namespace: Namespace, page: PageId) -> Bodies:

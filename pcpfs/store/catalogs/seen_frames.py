@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pcpfs.model.branches import Version
-from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
+from pcpfs.model.frames import FILE_KIND, Extraction, Frame, Symbol, file_frame, frame_ids
 from pcpfs.model.ids import Digest, FrameId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
@@ -88,10 +88,10 @@ class SeenFrames:
         rows = []
         for run in found:
             last = timeline[run.last]
-            row = self._frame_row(last, run.frame, run.valid_from, run.valid_to)
-            is_file = row.kind == FILE_KIND
+            symbol = self.frames(last)[run.frame].symbol
+            key = None if symbol.kind == FILE_KIND else self._document_key(last, run.frame, symbol)
             rows.append(
-                row._replace(doc_key=None if is_file else self._document_key(last, run.frame))
+                self._frame_row(last, run.frame, symbol, run.valid_from, run.valid_to, key)
             )
         return (*rows, *self._seen_otherwise())
 
@@ -141,12 +141,17 @@ class SeenFrames:
                 for frame_id, frame in self.frames(before).items():
                     if (frame_id, frame.symbol.digest) not in now:
                         start = before.valid_from
-                        yield self._frame_row(before, frame_id, start, start)
+                        yield self._frame_row(before, frame_id, frame.symbol, start, start)
 
     def _frame_row(
-        self, seen: Observation, frame: FrameId, valid_from: Instant, valid_to: Instant | None
+        self,
+        seen: Observation,
+        frame: FrameId,
+        symbol: Symbol,
+        valid_from: Instant,
+        valid_to: Instant | None,
+        doc_key: str | None = None,
     ) -> FrameRow:
-        symbol = self.frames(seen)[frame].symbol
         doc_a, doc_b = symbol.doc_bytes or (None, None)
         return FrameRow(
             frame,
@@ -164,12 +169,11 @@ class SeenFrames:
             *symbol.bytes,
             doc_a,
             doc_b,
-            None,
+            doc_key,
         )
 
-    def _document_key(self, observation: Observation, frame: FrameId) -> str:
+    def _document_key(self, observation: Observation, frame: FrameId, symbol: Symbol) -> str:
         """From the frame and all that its document says, documentation outside of it included."""
-        symbol = self.frames(observation)[frame].symbol
         hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
         a, b = symbol.doc_bytes or symbol.bytes
         is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from pcpfs.errors import Corrupt, NotFound
@@ -143,7 +144,9 @@ def _source_body(revision_id: str, page: PageRow, raw: bytes) -> Document:
     )
 
 
+@lru_cache(64)
 def _factor(path: str, *, is_generated: bool) -> int:
+    """Asked for all symbols of a file, one after the other."""
     return _LESS_PERCENT if is_generated or ranks_lower(path) else 100
 
 
