@@ -232,6 +232,9 @@ class Sources:
             if paths is None
             else scan_paths(root.path, root.options, cache, paths)
         )
+        if len(found.to_read) > BATCH_FILES:  # much to parse and to index, most likely
+            self._pool.warm()
+            self._indexer.look()
         found = without_erased(self.store, transaction, root, found)
         seen, contents = settled(self.store, root, found, BATCH_BYTES)
         todo = self._planned(root, known_pages(self.store, root, seen), seen, contents)
@@ -301,6 +304,7 @@ class Sources:
                     ("Pcpfs-Files", str(sum(touched(item.applied) for item in done))),
                     ("Pcpfs-Actor", str(self.actor)),
                 ),
+                catalogued=self._indexer.look_if_there,
             )
             commit, warnings = committed.commit, committed.warnings
         with suppress(Unavailable):  # what is lost of it is found out at the next look

@@ -8,7 +8,7 @@ after them is finished by `recover` at the next opening.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -214,10 +214,12 @@ class Transaction:
         trailers: Iterable[tuple[str, str]] = (),
         extra: Mapping[str, bytes] | None = None,
         seen: Seen = NOTHING_SEEN,
+        catalogued: Callable[[], None] = lambda: None,
     ) -> Committed:
         """Make it durable and tell catalog, `tree/` and git. Raises before anything is
         acknowledged or not at all; what fails after that is a warning, finished at the next
-        opening. `extra` are generated files outside of `scopes/`."""
+        opening. `extra` are generated files outside of `scopes/`; `catalogued` is called when the
+        catalog knows."""
         others = dict(extra or {})
         self._about = (subject, tuple(trailers))
         pages = list(self._pages)
@@ -227,6 +229,7 @@ class Transaction:
             claims = self._catalogue()
         except PcpfsError as error:
             return Committed(None, (), (waiting(error, None),))
+        catalogued()
         only_laid = not (self._change_files or others)
         return conclude(
             self.shop,

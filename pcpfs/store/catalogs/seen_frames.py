@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pcpfs.model.branches import Version
-from pcpfs.model.frames import FILE_KIND, Extraction, Frame, Symbol, file_frame, frame_ids
+from pcpfs.model.frames import FILE_KIND, Extraction, Frame, file_frame, frame_ids
 from pcpfs.model.ids import Digest, FrameId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
@@ -88,11 +88,10 @@ class SeenFrames:
         rows = []
         for run in found:
             last = timeline[run.last]
-            symbol = self.frames(last)[run.frame].symbol
-            key = None if symbol.kind == FILE_KIND else self._document_key(last, run.frame, symbol)
-            rows.append(
-                self._frame_row(last, run.frame, symbol, run.valid_from, run.valid_to, key)
-            )
+            frame = self.frames(last)[run.frame]
+            is_file = frame.symbol.kind == FILE_KIND
+            key = None if is_file else self._document_key(last, frame)
+            rows.append(self._frame_row(last, frame, run.valid_from, run.valid_to, key))
         return (*rows, *self._seen_otherwise())
 
     def beside_rows(self) -> tuple[BesideFrameRow, ...]:
@@ -141,20 +140,20 @@ class SeenFrames:
                 for frame_id, frame in self.frames(before).items():
                     if (frame_id, frame.symbol.digest) not in now:
                         start = before.valid_from
-                        yield self._frame_row(before, frame_id, frame.symbol, start, start)
+                        yield self._frame_row(before, frame, start, start)
 
     def _frame_row(
         self,
         seen: Observation,
-        frame: FrameId,
-        symbol: Symbol,
+        frame: Frame,
         valid_from: Instant,
         valid_to: Instant | None,
         doc_key: str | None = None,
     ) -> FrameRow:
+        symbol = frame.symbol
         doc_a, doc_b = symbol.doc_bytes or (None, None)
         return FrameRow(
-            frame,
+            frame.frame_id,
             symbol.digest,
             self._state.page,
             seen.revision,
@@ -172,15 +171,16 @@ class SeenFrames:
             doc_key,
         )
 
-    def _document_key(self, observation: Observation, frame: FrameId, symbol: Symbol) -> str:
+    def _document_key(self, observation: Observation, frame: Frame) -> str:
         """From the frame and all that its document says, documentation outside of it included."""
+        symbol = frame.symbol
         hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
         a, b = symbol.doc_bytes or symbol.bytes
         is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])
         if is_outside and observation.revision not in self._state.thinned:
             hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
         mark = GENERATED_KEY if self.extraction(observation).generated else ""
-        return f"{frame}.{hasher.hexdigest()[:16]}{mark}"
+        return f"{frame.frame_id}.{hasher.hexdigest()[:16]}{mark}"
 
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -84,6 +84,11 @@ class IndexBeside:
         else:
             self._process.look()
 
+    def look_if_there(self) -> None:
+        """There may be something pending; no reason to start a process."""
+        if self._process is not None and not self._is_ending:
+            self._process.look()
+
     def rest(self) -> None:
         """Nothing more comes for now; returns at once."""
         if self._came_late and self._process and not self._process.is_at_work():
