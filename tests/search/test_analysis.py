@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pcpfs_index.memory import engine as memory
 
 from pcpfs.ports import FIELDS
+from pcpfs.search import analysis
 from pcpfs.search.analysis import Analyser, Document, code_terms, index_version, prose_terms
 from pcpfs.search.query import Matching, parse
 from pcpfs.search.stemmer import stem
@@ -100,6 +101,21 @@ def test_an_analyser_remembers_nothing_that_shows(documents: list[Document]) -> 
     used = Analyser()
     for document in documents:
         assert used.analyse(document) == Analyser().analyse(document)
+
+
+@given(st.builds(Document, st.just("k"), *[st.text("aB_.:+#-> é库", max_size=300)] * 5))
+def test_short_texts_are_counted_like_long_ones(document: Document) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analysis, "_FEW_BYTES", -1)
+        as_long = Analyser().analyse(document)
+    assert Analyser().analyse(document) == as_long
+
+
+def test_a_count_never_leaves_its_byte() -> None:
+    text = "->" * 127 + " " + "a." * 400
+    found = Analyser().analyse(Document("k", name=text[:255], signature=text, prose="a " * 300))
+    assert max(max(packed.to_bytes(8, "little")[:3]) for packed in found.terms.values()) == 255
+    assert found.terms["a"].to_bytes(8, "little")[FIELDS.index("prose")] == 255
 
 
 @given(st.text(max_size=200))
