@@ -35,6 +35,11 @@ class Entropy(Protocol):
         ...
 
 
+HEAD_BYTES = 65_536
+"""So many first bytes may tell the kind of a file that its name does not: a header of C++ may begin
+with pages of comments."""
+
+
 class Adapter(Protocol):
     """Sees the symbols in one kind of source.
 
@@ -99,7 +104,7 @@ class AdapterRegistry(Protocol):
 
     def for_source(self, path: str, head: bytes) -> Adapter:
         """The adapter for a file: by its name, else by its suffix, else by a `#!` line in its first
-        bytes, else plain text. Never fails."""
+        bytes (HEAD_BYTES, wherever the answer matters), else plain text. Never fails."""
         ...
 
     def by_tag(self, tag: str) -> Adapter | None:

@@ -24,8 +24,10 @@ To add a language, add a file. Its members:
   `nameless`: a pattern of names that define nothing (`_`);
 - `constants`: a pattern of variable names that are constants; `method_holders`: further kinds whose
   functions are methods;
-- `macros`: a pattern with a group `macro`, which no grammar can read and which defines nothing (nor
-  holds a line end): it is read as spaces;
+- `macros`: a pattern with a group `macro`, which no grammar can read and which defines nothing: it
+  is read as spaces, its line ends kept;
+- `words`: a pattern of what no grammar can read and what belongs to a word: it is parsed as if it
+  were underscores, and shown as it is;
 - `query`: patterns, the first that captures a `@name` wins. A capture named after a kind is a
   definition; `@container` only gives its members a qualified name, `@block` hides values as a
   function does (statements outside of any function); `@name`, `@scope` (what the
@@ -67,6 +69,7 @@ class Language:
     media_type: str
     query: str
     macros: str = ""
+    words: str = ""
     suffixes: tuple[str, ...] = ()
     filenames: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
@@ -105,6 +108,12 @@ class Language:
             text = text.replace(separator, "\0")
         parts = (" ".join(_unquoted(part).split()) for part in text.split("\0"))
         return tuple(part for part in parts if part)
+
+    def readable(self, source: bytes) -> bytes:
+        """What a grammar is given for a source, of the same length."""
+        if not self.words:
+            return source
+        return re.sub(self.words.encode(), lambda found: b"_" * len(found[0]), source)
 
     def is_too_nested(self, source: bytes) -> bool:
         """Whether comments lie so deep in each other that parsing them would not end."""

@@ -81,9 +81,12 @@ class SourceText:
         return self.utf8.count(b"\n") + (self.utf8 != b"" and not self.utf8.endswith(b"\n"))
 
 
+_NOT_LINE_ENDS = re.compile(rb"[^\r\n]")
+
+
 def _without_macro(found: re.Match[bytes]) -> bytes:
     start, end = (place - found.start() for place in found.span("macro"))
-    return found[0][:start] + b" " * (end - start) + found[0][end:]
+    return found[0][:start] + _NOT_LINE_ENDS.sub(b" ", found[0][start:end]) + found[0][end:]
 
 
 def read(raw: bytes) -> SourceText:

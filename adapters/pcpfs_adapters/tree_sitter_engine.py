@@ -59,7 +59,7 @@ class TreeSitterAdapter:
         if self.language.is_too_nested(text.parsed):
             return self._extraction(text, TOO_DAMAGED, error_count=1)
         text = text.without(self.language.macros)
-        tree = self._grammar.parse(text.parsed, self._seconds)
+        tree = self._grammar.parse(self.language.readable(text.parsed), self._seconds)
         if tree is None:
             return self._extraction(text, TOOK_TOO_MUCH, error_count=1)
         damage = Damage.of(tree)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.accuracy.yardstick import Definition, LeftOut, Yardstick
@@ -79,8 +80,11 @@ def adjusted(yardstick: Yardstick, raw: Comparison) -> tuple[Comparison, dict[Le
     What both sides agree on is never left out."""
     taken = dict.fromkeys(yardstick.left_out, 0)
     told = {(d.path, d.kind, d.name) for pair in raw.agreed for d in pair}
-    missing = tuple(_kept(raw.missing, yardstick, "ctags", told, taken))
-    extra = tuple(_kept(raw.extra, yardstick, "ours", told, taken))
+    tags, symbols = ([pair[side] for pair in raw.agreed] for side in (0, 1))
+    theirs = [rule for rule in yardstick.left_out if rule.side == "ctags"]
+    ours = [rule for rule in yardstick.left_out if rule.side == "ours"]
+    missing = tuple(_kept(raw.missing, tags, theirs, told, taken))
+    extra = tuple(_kept(raw.extra, symbols, ours, told, taken))
     return Comparison(raw.agreed, missing, extra), taken
 
 
@@ -109,16 +113,32 @@ def _fits(yardstick: Yardstick, tag: Definition, symbol: Definition) -> bool:
 
 def _kept(
     found: Sequence[Definition],
-    yardstick: Yardstick,
-    side: str,
+    agreed: Sequence[Definition],
+    rules: Sequence[LeftOut],
     told: Container[tuple[str, str, str]],
     taken: dict[LeftOut, int],
 ) -> Iterator[Definition]:
+    lost = {rule: _firsts(rule, [*found, *agreed]) for rule in rules if rule.after}
     for d in found:
         is_told = (d.path, d.kind, d.name) in told
-        rules = (r for r in yardstick.left_out if r.side == side and r.holds(d))
-        rule = next((r for r in rules if is_told or not r.is_repeated), None)
+        holding = (r for r in rules if r.holds(d) and (r not in lost or _is_after(d, lost[r])))
+        rule = next((r for r in holding if is_told or not r.is_repeated), None)
         if rule is None:
             yield d
         else:
             taken[rule] += 1
+
+
+def _firsts(rule: LeftOut, definitions: Sequence[Definition]) -> dict[tuple[str, str], int]:
+    """In which line of each scope of each file one side loses its way."""
+    firsts: dict[tuple[str, str], int] = {}
+    for d in definitions:
+        if re.search(rule.after, d.text.split("\n")[0]):
+            where = (d.path, d.scope)
+            firsts[where] = min(d.lines[0], firsts.get(where, d.lines[0]))
+    return firsts
+
+
+def _is_after(d: Definition, firsts: Mapping[tuple[str, str], int]) -> bool:
+    first = firsts.get((d.path, d.scope))
+    return first is not None and d.lines[0] >= first

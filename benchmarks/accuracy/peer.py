@@ -11,6 +11,7 @@ from pcpfs_adapters import registry
 
 from benchmarks.accuracy.yardstick import Definition, Yardstick
 from pcpfs.model.frames import Symbol
+from pcpfs.ports import HEAD_BYTES
 
 HOW_TO_GET = "universal-ctags is not installed: apt-get install universal-ctags, brew install …"
 _FIELDS = "--fields=-P+nKzsS"
@@ -41,7 +42,7 @@ def of_ours(yardstick: Yardstick, files: Mapping[str, Path]) -> list[Definition]
     found: list[Definition] = []
     for path, file in files.items():
         raw = file.read_bytes()
-        adapter = adapters.for_source(path, raw[:4096])
+        adapter = adapters.for_source(path, raw[:HEAD_BYTES])
         if adapter.name in yardstick.adapters:
             found += _symbols(path, adapter.extract(raw).symbols, _lines(file))
     return found

@@ -9,7 +9,9 @@
   equal of ours (`[]`) it counts as missing unless left out;
 - `left_out`: definitions that the adjusted figures do not count, on one `side` (`ctags` or `ours`).
   `kinds` and patterns (`name`, `scope` around it, `line` of the source, `path`) say which, with
-  `is_repeated` only those of whose name and kind another in the file is agreed; `because` says why.
+  `is_repeated` only those of whose name and kind another in the file is agreed, with `after` only
+  from the first definition of the same side and scope on whose line has this pattern (where one
+  side has lost its way); `because` says why.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ class LeftOut:
     line: str = ""
     path: str = ""
     is_repeated: bool = False
+    after: str = ""
 
     def holds(self, found: Definition) -> bool:
         patterns = (

@@ -11,12 +11,10 @@ from multiprocessing.connection import Connection
 
 from pcpfs.machine import end_with
 from pcpfs.model.frames import Extraction
-from pcpfs.ports import Adapter, AdapterRegistry
+from pcpfs.ports import HEAD_BYTES, Adapter, AdapterRegistry
 
 RegistryFactory = Callable[[], AdapterRegistry]
 """Makes the registry; picklable by name, so a function at the top of an importable module."""
-
-_HEAD = 8192
 
 
 class Trouble(StrEnum):
@@ -38,7 +36,7 @@ class Unextracted:
 
 def adapter_for(registry: AdapterRegistry, path: str, source: bytes) -> Adapter:
     """The file's adapter, by its name and first bytes."""
-    return registry.for_source(path, source[:_HEAD])
+    return registry.for_source(path, source[:HEAD_BYTES])
 
 
 def extract(registry: AdapterRegistry, path: str, source: bytes) -> Extraction | Unextracted:

@@ -21,7 +21,7 @@ from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import Digest, PageId, RelationId, RevisionId, derived
 from pcpfs.model.names import source_ref
 from pcpfs.model.pages import Payload, Revision
-from pcpfs.ports import Adapter, AdapterRegistry
+from pcpfs.ports import HEAD_BYTES, Adapter, AdapterRegistry
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.past_plan import Contents, Held, Told
 from pcpfs.sources.roots import Root
@@ -31,7 +31,6 @@ from pcpfs.store.transaction import Transaction
 BATCH_BYTES = 16 << 20
 FEW = 100
 """Of fewer commits git need not look for what is alike."""
-_HEAD = 8192
 
 _Seen = Mapping[tuple[ObjectId, str], Extraction]
 _Raw = Mapping[ObjectId, bytes | None]
@@ -132,7 +131,7 @@ class PastApplier:
         return False
 
     def _adapter(self, path: str, content: bytes) -> Adapter:
-        return self.registry.for_source(path, content[:_HEAD])
+        return self.registry.for_source(path, content[:HEAD_BYTES])
 
     def _write(self, page: Writing, contents: Contents, raw: _Raw, seen: _Seen) -> None:
         namespace, transaction = self.root.namespace, self.transaction

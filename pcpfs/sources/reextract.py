@@ -17,7 +17,7 @@ from pcpfs.model.frames import Extraction
 from pcpfs.model.ids import ChangeId, Digest, PageId
 from pcpfs.model.names import Namespace, source_path
 from pcpfs.model.pages import Principal
-from pcpfs.ports import AdapterRegistry, Progress
+from pcpfs.ports import HEAD_BYTES, AdapterRegistry, Progress
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.store.folding.fold import PageState, fold_page
 from pcpfs.store.folding.timeline import Observation
@@ -26,7 +26,6 @@ from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
 
 _FLUSHED_PAGES = 500
-_HEAD_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ class _Reextraction:
             self.counts.unreadable += 1
             return None
         digest, raw = found
-        adapter = self._registry.for_source(path, raw[:_HEAD_BYTES])
+        adapter = self._registry.for_source(path, raw[:HEAD_BYTES])
         if not _is_newer(f"{adapter.name}-{adapter.version}", seen.adapter):
             return None
         extraction = self._pool.extract([(path, raw)])[path]

@@ -105,9 +105,9 @@ def test_imports_lead_to_files_of_the_same_root(terminal: Terminal) -> None:
     terminal.write("proj/pkg/b.py", "def f(): pass\n")
     (file,) = terminal.run("extract", "--imports", "proj/pkg/a.py", "--json").json["files"]
     assert file["imports"] == [
-        {"target": "os", "paths": []},
-        {"target": ".b", "paths": ["pkg/b.py"]},
-        {"target": "pkg.b.f", "paths": ["pkg/b.py"]},
+        {"target": "os", "line": 1, "paths": []},
+        {"target": ".b", "line": 2, "paths": ["pkg/b.py"]},
+        {"target": "pkg.b.f", "line": 3, "paths": ["pkg/b.py"]},
     ]
     told = terminal.run("extract", "--imports", "proj/pkg/a.py").text
     assert "imports .b  pkg/b.py" in told

@@ -16,10 +16,7 @@ from pcpfs.cli.text import columns, plural, styled
 from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Extraction, Symbol
 from pcpfs.model.shown import safe
-from pcpfs.ports import Adapter, AdapterRegistry, Importing
-
-HEAD = 512
-"""How many first bytes may tell the kind of a file that its name does not."""
+from pcpfs.ports import HEAD_BYTES, Adapter, AdapterRegistry, Importing
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def command(call: Call, paths: tuple[str, ...], *, imports: bool) -> int:
 def extract(adapters: AdapterRegistry, path: str, *, imports: bool = False) -> ExtractedFile:
     """Look at one file through the adapter for its name and content."""
     source = read_file(path)
-    adapter = adapters.for_source(path, source[:HEAD])
+    adapter = adapters.for_source(path, source[:HEAD_BYTES])
     seen = adapter.extract(source)
     limited = "; ".join(seen.notes) if seen.notes and not seen.symbols else None
     found = tuple(_imported(adapter, path, seen)) if imports else None
