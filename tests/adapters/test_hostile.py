@@ -58,6 +58,44 @@ def test_definitions_nested_too_deeply_are_counted() -> None:
     )
 
 
+NESTED = {
+    "css": ("a {", "}"),
+    "elixir": ("defmodule A do\n", "end\n"),
+    "html": ("<div id=a>", "</div>"),
+    "lua": ("function a()\n", "end\n"),
+    "scala": ("object A {", "}"),
+    "swift": ("class A {", "}"),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_definitions_nested_too_deeply_are_counted_in_newer_languages(name: str) -> None:
+    opening, closing = NESTED[name]
+    seen = ADAPTERS[name].extract((opening * 1000 + closing * 1000).encode())
+    assert len(seen.symbols) == MAX_DEPTH
+    (limit,) = seen.limits
+    assert limit == f"{1000 - MAX_DEPTH} definitions nested deeper than {MAX_DEPTH} left out"
+
+
+@pytest.mark.parametrize(
+    ("name", "opening", "middle", "closing"),
+    [
+        ("json", '{"a":', "1", "}"),
+        ("kotlin", "class A {", "", "}"),
+        ("make", "ifdef A\n", "", "endif\n"),
+        ("sql", "SELECT (", "1", ")"),
+        ("toml", "a = [", "", "]"),
+        ("yaml", "[", "", "]"),
+        ("dockerfile", "RUN (", "", ")"),
+    ],
+)
+def test_what_nests_without_definitions_ends(
+    name: str, opening: str, middle: str, closing: str
+) -> None:
+    source = (opening * 10_000 + middle + closing * 10_000).encode()
+    assert len(ADAPTERS[name].extract(source).symbols) <= MAX_DEPTH
+
+
 def test_ten_thousand_closed_parentheses_hide_nothing() -> None:
     source = b"x = " + b"(" * 10_000 + b")" * 10_000 + b"\ndef f(): pass\n"
     assert "f" in [s.name for s in ADAPTERS["python"].extract(source).symbols]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from pcpfs_adapters.installed import builtin
 
+from pcpfs.ports import HEAD_BYTES
+
 BLOCKS = """\
 for a in b:
     looped = 1
@@ -71,3 +73,42 @@ SEEN = [
 def test_what_is_a_definition(path: str, source: str, names: str) -> None:
     found = builtin().for_source(path, source.encode()).extract(source.encode())
     assert [symbol.qualified_name for symbol in found.symbols] == names.split()
+
+
+def _names(path: str, source: str) -> list[str]:
+    raw = source.encode()
+    seen = builtin().for_source(path, raw[:HEAD_BYTES]).extract(raw)
+    return [symbol.qualified_name for symbol in seen.symbols]
+
+
+def test_a_header_of_cpp_may_begin_with_pages_of_comments() -> None:
+    source = "// what it is for\n" * 2000 + "class Note {\n  void save();\n};\n"
+    assert _names("note.h", source) == ["Note", "Note.save"]
+
+
+def test_macros_of_cpp_that_are_called_at_top_level_hide_nothing() -> None:
+    source = (
+        'FLAG_OF(int, size, 8, "log2(number of nodes)");\n'
+        'FLAG_OF(int, most, 10,\n        "most; of all");\n'
+        "namespace a {\nclass NOTE {\n  NOTE(const char* text);\n};\n}\n"
+    )
+    assert _names("a.cc", source) == ["a", "a.NOTE", "a.NOTE.NOTE"]
+    (outer, *_) = builtin().for_source("a.cc", b"").extract(source.encode()).symbols
+    assert outer.lines == (4, 8)
+
+
+def test_names_of_specialised_templates_are_names() -> None:
+    source = "template <class T>\nstruct Has<T, decltype(a::b<T>().c())> { int x; };\n"
+    assert _names("a.cc", source) == ["Has"]
+
+
+def test_patterns_of_bash_are_words() -> None:
+    source = (
+        "pick() {\n  case $1 in -!(-*)@([ab]|V*)) return ;; esac\n"
+        "  [[ $1 =~ (\\$\\{[#!]?)([a-z]*)$ ]] && echo x/!($skip|functions)\n"
+        '  eval "(( \\${#${1}[@]} > 0 ))"\n}\nPLAIN=@(a|b)\nafter() { :; }\n'
+    )
+    assert _names("a.sh", source) == ["pick", "PLAIN", "after"]
+    seen = builtin().for_source("a.sh", b"").extract(source.encode())
+    assert seen.error_count == 0
+    assert seen.symbols[1].signature == "PLAIN=@(a|b)"
