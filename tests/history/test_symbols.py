@@ -72,6 +72,16 @@ def test_a_symbol_that_came_back_opens_again(project: Project) -> None:
     assert [step[:2] for step in steps] == [("opened", 0), ("closed", 1), ("opened", 2)]
 
 
+def test_a_namesake_in_its_file_is_nothing_that_happened_to_a_symbol(project: Project) -> None:
+    project.commit({"a.py": function("f", 1)}, 0)
+    project.commit({"a.py": function("f", 1) + function("f", 2)}, 10)
+    project.commit({"a.py": function("f", 1)}, 20)
+    project.add()
+    first, second = told(project, "f")
+    assert first == [("opened", 0, "f", "a.py")]
+    assert second == [("opened", 10, "f", "a.py"), ("closed", 20, "f", "a.py")]
+
+
 def test_copies_are_no_move(project: Project) -> None:
     project.commit({"a.py": function("f", 1)}, 0)
     project.commit({"a.py": "x = 1\n", "b.py": function("f", 1), "c.py": function("f", 1)}, 10)

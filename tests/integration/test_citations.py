@@ -100,6 +100,61 @@ class TestCitations:
         app.sync()
         assert app.place.session.suspects() == ()
 
+    def test_a_setter_beside_a_property_makes_nobody_suspect(self, app: SourceTree) -> None:
+        setter = PAIR.index("\n    @x.setter")
+        app.write("p.py", PAIR[:setter])
+        app.add()
+        self.cite(app, "A.x")
+        for text in (PAIR, PAIR[:setter], PAIR[:setter] + PAIR[8:setter]):
+            app.write("p.py", text)  # alone, one of two, alone, the first of two to the letter
+            app.sync()
+            assert app.place.session.suspects() == ()
+        app.write("p.py", PAIR.replace("return 1", "return 2"))
+        app.sync()
+        assert len(app.place.session.suspects()) == 1
+
+    def test_a_symbol_that_moves_to_another_file_makes_nobody_suspect(
+        self, added: SourceTree
+    ) -> None:
+        self.cite(added, "first")
+        text = PYTHON[PYTHON.index("def first") : PYTHON.index("class Basket")]
+        added.write("a.py", PYTHON.replace(text, ""))
+        added.write("b.py", text)
+        added.sync()
+        assert added.place.session.suspects() == ()
+        added.edit("b.py", "return a", "return b")
+        added.sync()
+        ((suspicion,),) = [page.frames for page in added.place.session.suspects()]
+        assert (suspicion.status, suspicion.path) == ("changed", "b.py")
+
+    def test_a_symbol_that_left_another_in_its_place_is_followed(self, added: SourceTree) -> None:
+        self.cite(added, "first")
+        text = PYTHON[PYTHON.index("def first") : PYTHON.index("class Basket")]
+        added.write("a.py", PYTHON.replace("return a", "return b"))
+        added.write("b.py", text)
+        added.sync()
+        assert added.place.session.suspects() == ()
+
+    def test_a_symbol_that_goes_to_two_places_is_gone(self, added: SourceTree) -> None:
+        self.cite(added, "first")
+        text = PYTHON[PYTHON.index("def first") : PYTHON.index("class Basket")]
+        added.write("a.py", PYTHON.replace(text, ""))
+        added.write("b.py", text)
+        added.write("c.py", text)
+        added.sync()
+        ((suspicion,),) = [page.frames for page in added.place.session.suspects()]
+        assert (suspicion.status, suspicion.path) == ("gone", "a.py")
+
+    def test_another_file_in_the_place_of_a_moved_one_is_not_what_was_cited(
+        self, added: SourceTree
+    ) -> None:
+        self.cite(added, "first")
+        (added.path / "a.py").rename(added.path / "m.py")
+        added.sync()
+        added.write("a.py", PYTHON.replace("return a", "return b"))
+        added.sync()
+        assert added.place.session.suspects() == ()
+
     def test_a_later_citation_of_what_holds_now_clears_the_mark(self, added: SourceTree) -> None:
         note = self.cite(added, "Basket.second")
         added.edit("a.py", "return 2", "return 3")

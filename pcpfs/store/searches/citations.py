@@ -9,6 +9,7 @@ from pcpfs.model.ids import Digest, FrameId, PageId
 from pcpfs.model.instants import Instant
 from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.catalogs.rows import FrameRow, RelationRow
+from pcpfs.store.searches.successors import now_of
 
 _BROKEN = """
     to_frame IS NOT NULL
@@ -68,10 +69,10 @@ def _suspicion(catalog: Catalog, row: RelationRow) -> Suspicion | None:
     if not runs and catalog.page(row.to_page) is None:
         return None
     cited = [run for run in runs if run.digest == row.to_digest]
-    now = _now(catalog, runs, row.to_digest)
+    now = now_of(catalog, max(cited or runs, key=_in_order, default=None))
     if now is not None and now.digest == row.to_digest:
         return None
-    shown = now or next(reversed(cited or runs), None)
+    shown = now or max(cited or runs, key=_in_order, default=None)
     page = catalog.page(shown.page_id if shown else row.to_page)
     return Suspicion(
         frame_id=FrameId(row.to_frame or ""),
@@ -90,27 +91,8 @@ def _root_name(catalog: Catalog, root_id: str | None) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def _now(catalog: Catalog, runs: Sequence[FrameRow], digest: str | None) -> FrameRow | None:
-    """The open run of a frame, followed along the moves of its file; of several that are called so
-    the one with this digest."""
-    seen: set[str] = set()
-    while runs and runs[-1].page_id not in seen:
-        still_open = sorted(
-            (run for run in runs if run.valid_to is None), key=lambda run: run.digest != digest
-        )
-        if still_open:
-            return still_open[0]
-        last = max(runs, key=lambda run: (run.valid_from, run.valid_to or 0))
-        seen.add(last.page_id)
-        moved = catalog.query(
-            "SELECT moved_to FROM span WHERE page_id = ? ORDER BY ordinal DESC LIMIT 1",
-            (last.page_id,),
-        )
-        runs = catalog.frames(
-            "page_id = ? AND kind = ? AND (qualified_name = ? OR kind = 'file')",
-            (moved[0][0] if moved else None, last.kind, last.qualified_name),
-        )
-    return None
+def _in_order(run: FrameRow) -> tuple[int, int]:
+    return run.valid_from, run.valid_from if run.valid_to is None else run.valid_to
 
 
 def _last_end(runs: Sequence[FrameRow]) -> Instant | None:

@@ -81,7 +81,7 @@ def _lives(
     for frame in tracing.named(name, of):
         if frame not in seen:
             chain = tracing.chain(frame)
-            seen.update(link.runs[0].frame_id for link in chain)
+            seen.update(frame for link in chain for frame in link.frames)
             told.append(_told(tracing, beside, chain, until))
     known = {frame for one in told if one for _, frame in one.frames}
     for frame in beside.named(name, of):
@@ -107,7 +107,7 @@ def _told(
 ) -> Found | None:
     """What the line and the branches say of a symbol that the line has had."""
     line = [step for step in tracing.steps(chain) if until is None or step.at <= until]
-    frames = [(link.page.page_id, link.runs[0].frame_id) for link in reversed(chain)]
+    frames = [(link.page.page_id, frame) for link in reversed(chain) for frame in link.frames]
     rows = beside.told(frame for _, frame in frames)
     others = [step for step in map(beside.step, rows) if until is None or step.at <= until]
     if not line and not others:

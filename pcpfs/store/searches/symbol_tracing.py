@@ -40,11 +40,17 @@ class _Edge(NamedTuple):
 
 @dataclass(slots=True)
 class Link:
-    """A frame in a life, with its runs in order of time; how it came from the one before."""
+    """A symbol in one place, with its runs in order of time; how it came from the one before. It
+    has several frames if more or fewer of its file had its name for a time."""
 
     page: PageRow
     runs: list[FrameRow]
     event: str = "opened"
+
+    @property
+    def frames(self) -> list[str]:
+        """Ids of its frames, the last one first."""
+        return list(dict.fromkeys(run.frame_id for run in reversed(self.runs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +94,21 @@ class Tracing:
     def chain(self, frame: str) -> list[Link]:
         """The names and places of a symbol, the first one first."""
         chain = [self._link(frame)]
-        known = {frame}
+        known = set(chain[0].frames)
         while len(known) < _LONGEST and (before := self._before(chain[0])) is not None:
             event, row = before
             if row.frame_id in known:
                 break
             chain[0].event = event
-            known.add(row.frame_id)
             chain.insert(0, self._link(row.frame_id))
+            known.update(chain[0].frames)
         while len(known) < _LONGEST and (after := self._after(chain[-1])) is not None:
             event, row = after
             if row.frame_id in known:
                 break
-            known.add(row.frame_id)
             chain.append(self._link(row.frame_id))
             chain[-1].event = event
+            known.update(chain[-1].frames)
         return chain
 
     def steps(self, chain: Sequence[Link]) -> Iterator[SymbolStep]:
@@ -116,9 +122,10 @@ class Tracing:
                     event = "changed" if joined else "opened"
                 else:
                     event = link.event
-                yield self._step(
-                    event, run, run.valid_from, before if event == link.event else None
-                )
+                if event != "changed" or before is None or before.digest != run.digest:
+                    yield self._step(
+                        event, run, run.valid_from, before if event == link.event else None
+                    )
                 before = run
                 last = place + 1 == len(link.runs)
                 after = None if last else link.runs[place + 1]
@@ -183,10 +190,36 @@ class Tracing:
         )
 
     def _link(self, frame: str) -> Link:
+        runs = sorted(self._with_others(self._runs(frame)), key=lambda row: row.valid_from)
+        return Link(self._page(runs[0].page_id), runs)
+
+    def _runs(self, frame: str) -> Sequence[FrameRow]:
+        """Those of some length, if there are such."""
         rows = self._catalog.frames("frame_id = ?", (frame,))
         held = [r for r in rows if r.valid_to is None or r.valid_to > r.valid_from]
-        runs = sorted(held or rows, key=lambda row: row.valid_from)
-        return Link(self._page(runs[0].page_id), runs)
+        return held or rows
+
+    def _with_others(self, runs: Iterable[FrameRow]) -> list[FrameRow]:
+        """With the runs of the only other frame that the same bytes by the same name have right
+        before or after in the same file."""
+        found = list(runs)
+        for run in found:  # also those that are found on the way
+            for edge, other in (("valid_from", "valid_to"), ("valid_to", "valid_from")):
+                at = getattr(run, edge)
+                if at is None or any(getattr(one, other) == at for one in found):
+                    continue
+                here, there = self._twins(run, edge, at), self._twins(run, other, at)
+                if len(here) == len(there) == 1:
+                    found += (r for r in self._runs(there[0].frame_id) if r not in found)
+        return found
+
+    def _twins(self, run: FrameRow, edge: str, at: int) -> Sequence[FrameRow]:
+        condition = (
+            f"page_id = ? AND qualified_name = ? AND kind = ? AND digest = ? AND {edge} = ? "
+            "AND (valid_to IS NULL OR valid_to > valid_from)"
+        )
+        given = (run.page_id, run.qualified_name, run.kind, run.digest, at)
+        return self._catalog.frames(condition, given)
 
     def _step(self, event: str, run: FrameRow, at: int, before: FrameRow | None) -> SymbolStep:
         edge = self._edge(run.page_id, at, is_end=event == "closed")
