@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pcpfs_adapters import registry
@@ -33,7 +35,10 @@ def of_ctags(yardstick: Yardstick, files: Mapping[str, Path], root: Path) -> lis
     given = "\n".join(files) + "\n"
     ran = subprocess.run(command, cwd=root, input=given, capture_output=True, text=True, check=True)
     lines = {path: _lines(file) for path, file in files.items()}
-    return [_tag(json.loads(line), lines) for line in ran.stdout.splitlines() if '"tag"' in line]
+    tags = [_tag(json.loads(line), lines) for line in ran.stdout.splitlines() if '"tag"' in line]
+    if not yardstick.joint:
+        return tags
+    return [replace(tag, name=re.split(yardstick.joint, tag.name)[-1]) for tag in tags]
 
 
 def of_ours(yardstick: Yardstick, files: Mapping[str, Path]) -> list[Definition]:

@@ -4,7 +4,8 @@
 - `fetch` (`pip`, `npm` or `apt`), `package` (a requirement of that tool), `inner` (an archive in
   the package that holds the sources), `folders` (patterns of what is taken, all if not given),
   `suffixes`;
-- `options`: further options of ctags;
+- `options`: further options of ctags; `joint`: what parts the names that it tells, of which the
+  last part is the name;
 - `kinds`: a kind of ctags → ours that mean the same. Each kind that ctags gives is listed: with no
   equal of ours (`[]`) it counts as missing unless left out;
 - `left_out`: definitions that the adjusted figures do not count, on one `side` (`ctags` or `ours`).
@@ -81,6 +82,7 @@ class Yardstick:
     folders: tuple[str, ...] = ("**/*",)
     inner: str = ""
     options: tuple[str, ...] = ()
+    joint: str = ""
     left_out: tuple[LeftOut, ...] = ()
     aim: float | None = None
 
