@@ -111,3 +111,34 @@ def test_two_texts_of_a_symbol(lived: Project) -> None:
 def _life_of(project: Project) -> SymbolLife:
     (life,) = lives(project.place.session.reader(Pins()), "f")
     return life
+
+
+def test_what_takes_the_place_of_what_moved_has_a_life_of_its_own(project: Project) -> None:
+    project.commit({"a.py": function("f", 1)}, 0)
+    project.commit({"a.py": None, "b.py": function("f", 1)}, 10)
+    project.commit({"a.py": function("f", 2)}, 20)
+    project.add()
+    assert told(project, "f") == [
+        [("opened", 0, "f", "a.py"), ("moved", 10, "f", "b.py")],
+        [("opened", 20, "f", "a.py")],
+    ]
+
+
+def test_there_and_back_is_told_in_order(project: Project) -> None:
+    project.commit({"a.py": function("f", 1)}, 0)
+    project.commit({"a.py": None, "b.py": function("f", 1)}, 10)
+    project.commit({"a.py": function("f", 1), "b.py": None}, 20)
+    project.add()
+    (steps,) = told(project, "f")
+    assert [step[0::3] for step in steps] == [
+        ("opened", "a.py"), ("moved", "b.py"), ("moved", "a.py")
+    ]  # fmt: skip
+
+
+def test_of_two_alike_neither_becomes_the_one_that_comes(project: Project) -> None:
+    project.commit({"a.py": function("f", 1) + function("g", 1)}, 0)
+    project.commit({"a.py": function("h", 1)}, 10)
+    project.add()
+    assert [[step[0] for step in steps] for name in "fgh" for steps in told(project, name)] == [
+        ["opened", "closed"], ["opened", "closed"], ["opened"]
+    ]  # fmt: skip

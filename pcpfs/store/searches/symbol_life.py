@@ -11,11 +11,7 @@ from pcpfs.model.instants import Instant
 from pcpfs.model.symbol_answers import SymbolDifference, SymbolLife
 from pcpfs.store.branches import unknown_branch
 from pcpfs.store.reading import Reader
-from pcpfs.store.searches.branch_life import (
-    BranchLife,
-    Told,
-    commits_of,
-)
+from pcpfs.store.searches.branch_life import BranchLife, Told, commits_of
 from pcpfs.store.searches.symbol_tracing import Found, Link, Tracing, on_line
 
 
@@ -75,26 +71,28 @@ def differences(
 def _lives(
     reader: Reader, beside: BranchLife, name: str, until: Instant | None, page: str | None
 ) -> list[Found]:
-    told, seen = [], set[str]()
+    told, seen = list[Found | None](), set[tuple[str, int]]()
     tracing = Tracing(reader)
     of = None if page is None else reader.resolve(page).page
-    for frame in tracing.named(name, of):
-        if frame not in seen:
-            chain = tracing.chain(frame)
-            seen.update(frame for link in chain for frame in link.frames)
+
+    def tell(link: Link) -> None:
+        if link.key not in seen:
+            chain = tracing.chain(link)
+            seen.update(one.key for one in chain)
             told.append(_told(tracing, beside, chain, until))
+
+    for frame in tracing.named(name, of):
+        for link in tracing.links(frame):
+            tell(link)
     known = {frame for one in told if one for _, frame in one.frames}
     for frame in beside.named(name, of):
-        if frame not in seen and frame not in known:
+        if frame not in known:
             rows = beside.told([frame])
-            was = tracing.on_line(
-                one.frame_id for row in rows for one in (row.symbol, row.other) if one
-            )
-            told.append(
-                _told(tracing, beside, tracing.chain(was), until)
-                if was
-                else _beside_only(reader, beside, rows, until)
-            )
+            was = next(filter(None, (_link_of(tracing, row) for row in rows)), None)
+            if was is not None:
+                tell(was)
+            else:
+                told.append(_beside_only(reader, beside, rows, until))
             known |= {other for one in told[-1:] if one for _, other in one.frames}
     found = [one for one in told if one is not None]
     if not found:
@@ -107,8 +105,13 @@ def _told(
 ) -> Found | None:
     """What the line and the branches say of a symbol that the line has had."""
     line = [step for step in tracing.steps(chain) if until is None or step.at <= until]
-    frames = [(link.page.page_id, frame) for link in reversed(chain) for frame in link.frames]
-    rows = beside.told(frame for _, frame in frames)
+    frames = [(link.page.page_id, link.frame_id) for link in reversed(chain)]
+    keys = {link.key for link in chain}
+    rows = [
+        row
+        for row in beside.told(frame for _, frame in frames)
+        if (link := _link_of(tracing, row)) is None or link.key in keys
+    ]
     others = [step for step in map(beside.step, rows) if until is None or step.at <= until]
     if not line and not others:
         return None
@@ -116,6 +119,12 @@ def _told(
     life = tracing.life(chain, line or others)
     places = ((row.symbol.page_id, row.symbol.frame_id) for row in reversed(rows))
     return Found(replace(life, steps=tuple(reversed(steps))), (*places, *frames))
+
+
+def _link_of(tracing: Tracing, row: Told) -> Link | None:
+    """What the line had at the time of what a branch did to it: another may stand there later."""
+    frames = (one.frame_id for one in (row.symbol, row.other) if one)
+    return next(filter(None, (tracing.link_at(f, row.beside.at) for f in frames)), None)
 
 
 def _beside_only(

@@ -7,7 +7,7 @@ bytes are those before, but for the name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,11 +19,7 @@ from pcpfs.model.symbol_answers import SymbolDifference, SymbolLife, SymbolStep
 from pcpfs.store.catalogs.rows import FrameRow, PageRow, SpanRow
 from pcpfs.store.differences import unified
 from pcpfs.store.reading import Reader
-from pcpfs.store.searches.branch_life import (
-    BranchLife,
-    Text,
-    under_another_name,
-)
+from pcpfs.store.searches.branch_life import BranchLife, Text, under_another_name
 
 _LONGEST = 1000
 """So many names and places of one symbol are followed."""
@@ -40,17 +36,25 @@ class _Edge(NamedTuple):
 
 @dataclass(slots=True)
 class Link:
-    """A symbol in one place, with its runs in order of time; how it came from the one before. It
-    has several frames if more or fewer of its file had its name for a time."""
+    """A part of a life under one id and without a gap: runs each of which begins as the one before
+    it ends; and how it came from the link before."""
 
     page: PageRow
     runs: list[FrameRow]
     event: str = "opened"
 
     @property
-    def frames(self) -> list[str]:
-        """Ids of its frames, the last one first."""
-        return list(dict.fromkeys(run.frame_id for run in reversed(self.runs)))
+    def frame_id(self) -> str:
+        return self.runs[0].frame_id
+
+    @property
+    def start(self) -> int:
+        return self.runs[0].valid_from
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Tells it from all others."""
+        return self.frame_id, self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Tracing:
         self._catalog = reader.catalog
         self._pages: dict[str, PageRow] = {}
         self._spans: dict[str, list[SpanRow]] = {}
+        self._links: dict[str, list[Link]] = {}
+        self._edges: dict[tuple[object, ...], tuple[list[FrameRow], list[FrameRow]]] = {}
 
     def named(self, name: str, page: str | None) -> list[str]:
         """The frames that have or had a name, by path."""
@@ -87,53 +93,60 @@ class Tracing:
         rows.sort(key=lambda row: (self._page(row.page_id).path or "", row.line_a, row.frame_id))
         return list(dict.fromkeys(row.frame_id for row in rows))
 
-    def on_line(self, frames: Iterable[str]) -> str | None:
-        """The first of these frames that the line has had."""
-        return next((f for f in frames if self._catalog.frames("frame_id = ?", (f,))), None)
+    def links(self, frame: str) -> list[Link]:
+        """The stretches of time over which the line has or had a frame, the first one first."""
+        if frame not in self._links:
+            rows = self._catalog.frames("frame_id = ?", (frame,))
+            held = [r for r in rows if r.valid_to is None or r.valid_to > r.valid_from]
+            found: list[Link] = []
+            for row in sorted(held or rows, key=lambda row: row.valid_from):
+                if found and found[-1].runs[-1].valid_to == row.valid_from:
+                    found[-1].runs.append(row)
+                else:
+                    found.append(Link(self._page(row.page_id), [row]))
+            self._links[frame] = found
+        return self._links[frame]
 
-    def chain(self, frame: str) -> list[Link]:
+    def link_at(self, frame: str, moment: int) -> Link | None:
+        """The link of a frame that holds at an instant or was the last before it; the first one
+        where that is later. None if the line never had it."""
+        links = self.links(frame)
+        return next((link for link in reversed(links) if link.start <= moment), None) or next(
+            iter(links), None
+        )
+
+    def chain(self, link: Link) -> list[Link]:
         """The names and places of a symbol, the first one first."""
-        chain = [self._link(frame)]
-        known = set(chain[0].frames)
-        while len(known) < _LONGEST and (before := self._before(chain[0])) is not None:
-            event, row = before
-            if row.frame_id in known:
+        chain, known = [link], {link.key}
+        while len(known) < _LONGEST and (found := self._before(chain[0])) is not None:
+            event, before = found
+            if before.key in known:
                 break
             chain[0].event = event
-            chain.insert(0, self._link(row.frame_id))
-            known.update(chain[0].frames)
-        while len(known) < _LONGEST and (after := self._after(chain[-1])) is not None:
-            event, row = after
-            if row.frame_id in known:
+            known.add(before.key)
+            chain.insert(0, before)
+        while len(known) < _LONGEST and (found := self._after(chain[-1])) is not None:
+            event, after = found
+            if after.key in known:
                 break
-            chain.append(self._link(row.frame_id))
-            chain[-1].event = event
-            known.update(chain[-1].frames)
+            after.event = event
+            known.add(after.key)
+            chain.append(after)
         return chain
 
     def steps(self, chain: Sequence[Link]) -> Iterator[SymbolStep]:
         """Everything that happened, the first thing first."""
         before: FrameRow | None = None
         for number, link in enumerate(chain):
-            goes_on = number + 1 < len(chain)
             for place, run in enumerate(link.runs):
-                if place:
-                    joined = before is not None and before.valid_to == run.valid_from
-                    event = "changed" if joined else "opened"
-                else:
-                    event = link.event
+                event = "changed" if place else link.event
                 if event != "changed" or before is None or before.digest != run.digest:
-                    yield self._step(
-                        event, run, run.valid_from, before if event == link.event else None
-                    )
+                    yield self._step(event, run, run.valid_from, before)
                 before = run
-                last = place + 1 == len(link.runs)
-                after = None if last else link.runs[place + 1]
-                is_over = run.valid_to is not None and not (
-                    goes_on if last else after is not None and after.valid_from == run.valid_to
-                )
-                if is_over and run.valid_to is not None:
-                    yield self._step("closed", run, run.valid_to, None)
+            goes_on = number + 1 < len(chain) and chain[number + 1].event != "opened"
+            last = link.runs[-1]
+            if last.valid_to is not None and not goes_on:
+                yield self._step("closed", last, last.valid_to, None)
 
     def life(self, chain: Sequence[Link], steps: Sequence[SymbolStep]) -> SymbolLife:
         last, page = steps[-1], chain[-1].page
@@ -189,38 +202,6 @@ class Tracing:
             branches=(branch,),
         )
 
-    def _link(self, frame: str) -> Link:
-        runs = sorted(self._with_others(self._runs(frame)), key=lambda row: row.valid_from)
-        return Link(self._page(runs[0].page_id), runs)
-
-    def _runs(self, frame: str) -> Sequence[FrameRow]:
-        """Those of some length, if there are such."""
-        rows = self._catalog.frames("frame_id = ?", (frame,))
-        held = [r for r in rows if r.valid_to is None or r.valid_to > r.valid_from]
-        return held or rows
-
-    def _with_others(self, runs: Iterable[FrameRow]) -> list[FrameRow]:
-        """With the runs of the only other frame that the same bytes by the same name have right
-        before or after in the same file."""
-        found = list(runs)
-        for run in found:  # also those that are found on the way
-            for edge, other in (("valid_from", "valid_to"), ("valid_to", "valid_from")):
-                at = getattr(run, edge)
-                if at is None or any(getattr(one, other) == at for one in found):
-                    continue
-                here, there = self._twins(run, edge, at), self._twins(run, other, at)
-                if len(here) == len(there) == 1:
-                    found += (r for r in self._runs(there[0].frame_id) if r not in found)
-        return found
-
-    def _twins(self, run: FrameRow, edge: str, at: int) -> Sequence[FrameRow]:
-        condition = (
-            f"page_id = ? AND qualified_name = ? AND kind = ? AND digest = ? AND {edge} = ? "
-            "AND (valid_to IS NULL OR valid_to > valid_from)"
-        )
-        given = (run.page_id, run.qualified_name, run.kind, run.digest, at)
-        return self._catalog.frames(condition, given)
-
     def _step(self, event: str, run: FrameRow, at: int, before: FrameRow | None) -> SymbolStep:
         edge = self._edge(run.page_id, at, is_end=event == "closed")
         page = self._page(run.page_id)
@@ -253,45 +234,89 @@ class Tracing:
                 return _Edge(span.commit_id, span.author)
         return _Edge(None, None)
 
-    def _before(self, link: Link) -> tuple[str, FrameRow] | None:
-        """What a symbol was before it opened here; and how it came."""
-        first = link.runs[0]
-        closed = self._at("valid_to", first, link.page)
-        opened = self._at("valid_from", first, link.page)
-        return self._match(first, closed, opened)
+    def _before(self, link: Link) -> tuple[str, Link] | None:
+        """What a symbol was before it opened here, and how it came: from elsewhere, or back."""
+        came = self._source_of(link)
+        if came is not None:
+            return came
+        links = self.links(link.frame_id)
+        place = links.index(link)
+        if place and self._target_of(links[place - 1]) is None:
+            return "opened", links[place - 1]
+        return None
 
-    def _after(self, link: Link) -> tuple[str, FrameRow] | None:
-        last = link.runs[-1]
-        if last.valid_to is None:
+    def _after(self, link: Link) -> tuple[str, Link] | None:
+        went = self._target_of(link)
+        if went is not None:
+            return went
+        links = self.links(link.frame_id)
+        place = links.index(link) + 1
+        if place < len(links) and self._source_of(links[place]) is None:
+            return "opened", links[place]
+        return None
+
+    def _source_of(self, link: Link) -> tuple[str, Link] | None:
+        """From where a symbol came, if what was there has become no other one."""
+        found = self._backward(link)
+        back = found and self._forward(found[1])
+        return found if back and back[1] is link else None
+
+    def _target_of(self, link: Link) -> tuple[str, Link] | None:
+        found = self._forward(link)
+        back = found and self._backward(found[1])
+        return found if back and back[1] is link else None
+
+    def _backward(self, link: Link) -> tuple[str, Link] | None:
+        run = link.runs[0]
+        return self._match(run, *self._around(run, run.valid_from, link.page))
+
+    def _forward(self, link: Link) -> tuple[str, Link] | None:
+        run = link.runs[-1]
+        if run.valid_to is None:
             return None
-        at = last._replace(valid_from=last.valid_to)
-        opened = self._at("valid_from", at, link.page)
-        closed = self._at("valid_to", at, link.page)
-        return self._match(last, opened, closed)
+        closed, opened = self._around(run, run.valid_to, link.page)
+        return self._match(run, opened, closed)
 
     def _match(
         self, row: FrameRow, others: Sequence[FrameRow], own: Sequence[FrameRow]
-    ) -> tuple[str, FrameRow] | None:
+    ) -> tuple[str, Link] | None:
         """The only one of `others`, at the other side of the instant, that is this symbol."""
         same = [o for o in others if _is_same(o, row) and o.frame_id != row.frame_id]
+        twins = [o for o in same if _is_twin(o, row)]
+        if len(twins) == 1 and sum(_is_same(o, row) and _is_twin(o, row) for o in own) == 1:
+            return "changed", self._link_with(twins[0])
         if len(same) == 1 and sum(_is_same(o, row) for o in own) == 1:
-            return "moved", same[0]
+            return "moved", self._link_with(same[0])
         in_moved = [o for o in others if self._is_renamed_file(o, row)]
         if len(in_moved) == 1:
-            return "moved", in_moved[0]
+            return "moved", self._link_with(in_moved[0])
         named = [o for o in others if o.page_id == row.page_id and self._is_renamed(o, row)]
-        return ("renamed", named[0]) if len(named) == 1 else None
+        return ("renamed", self._link_with(named[0])) if len(named) == 1 else None
 
-    def _at(self, edge: str, row: FrameRow, page: PageRow) -> list[FrameRow]:
-        """The frames of one kind in a source with an edge at the instant at which this one opens,
-        and no other run on the other side of it."""
-        other = "valid_from" if edge == "valid_to" else "valid_to"
-        condition = (
-            f"kind = ? AND {edge} = ? AND page_id IN (SELECT page_id FROM page WHERE root_id = ?) "
-            "AND (valid_to IS NULL OR valid_to > valid_from) AND NOT EXISTS (SELECT 1 FROM frame "
-            f"AS twin WHERE twin.frame_id = frame.frame_id AND twin.{other} = frame.{edge})"
-        )
-        return list(self._catalog.frames(condition, (row.kind, row.valid_from, page.root_id)))
+    def _link_with(self, run: FrameRow) -> Link:
+        return next(link for link in self.links(run.frame_id) if run in link.runs)
+
+    def _around(
+        self, run: FrameRow, at: int, page: PageRow
+    ) -> tuple[Sequence[FrameRow], Sequence[FrameRow]]:
+        """Of the kind of this frame and in its source: what closed at an instant without going on,
+        and what opened then without having been there."""
+        key = (run.kind, at, page.root_id)
+        if key not in self._edges:
+            edges = (("valid_to", "valid_from"), ("valid_from", "valid_to"))
+            closed, opened = (
+                self._catalog.frames(
+                    f"kind = ? AND {edge} = ? AND page_id IN "
+                    "(SELECT page_id FROM page WHERE root_id = ?) "
+                    "AND (valid_to IS NULL OR valid_to > valid_from) "
+                    "AND NOT EXISTS (SELECT 1 FROM frame AS twin "
+                    f"WHERE twin.frame_id = frame.frame_id AND twin.{other} = frame.{edge})",
+                    key,
+                )
+                for edge, other in edges
+            )
+            self._edges[key] = (closed, opened)
+        return self._edges[key]
 
     def _is_renamed_file(self, other: FrameRow, row: FrameRow) -> bool:
         """The same name in a file that became the other, or was it."""
@@ -330,6 +355,11 @@ class Tracing:
         if page not in self._spans:
             self._spans[page] = self._catalog.spans(page)
         return self._spans[page]
+
+
+def _is_twin(other: FrameRow, row: FrameRow) -> bool:
+    """Of the same name in the same file, where another id tells that more or fewer have it."""
+    return (other.page_id, other.qualified_name) == (row.page_id, row.qualified_name)
 
 
 def _is_same(other: FrameRow, row: FrameRow) -> bool:
