@@ -12,7 +12,7 @@ from pcpfs.model.shown import safe
 
 if TYPE_CHECKING:
     from pcpfs.model.answers import HistoryReport, RootReport, Skipped
-    from pcpfs.sources.synced import SyncReport, UnboundRoot
+    from pcpfs.sources.synced import SyncReport
     from pcpfs.store.trees.take_edits import TreeChange, TreeReport
 
 
@@ -23,7 +23,7 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
     for lost in report.unbound:
         name = styled(safe(lost.root), "bold")
         yield f"{name} in {safe(lost.scope)}: not known where it lies, left alone"
-        yield styled(f"  {safe(_bind(lost))}", "dim")
+        yield styled(f"  {safe(_bind(lost.scope, lost.root))}", "dim")
     told = list(tree_lines(report.tree))
     yield from told
     yield from (f"note: {safe(warning)}" for warning in report.warnings)
@@ -33,8 +33,8 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
         yield "nothing has changed in tree/"
 
 
-def _bind(root: UnboundRoot) -> str:
-    words = ["pcpfs", "add", "PATH", "--scope", root.scope, "--root", root.root, "--take-over"]
+def _bind(scope: str, root: str) -> str:
+    words = ["pcpfs", "add", "PATH", "--scope", scope, "--root", root, "--take-over"]
     return f"to follow it from here: {shlex.join(words)}"
 
 
@@ -66,12 +66,16 @@ def tree_line(operation: str, change: TreeChange) -> str:
 
 
 def _root_lines(root: RootReport) -> Iterator[str]:
-    state = "" if root.state == "ok" else f", {safe(root.state)}"
     files, symbols = plural(root.files, "file"), plural(root.symbols, "symbol")
-    yield f"{styled(safe(root.root), 'bold')} in {safe(root.scope)}: {files}, {symbols}{state}"
-    yield f"  {_changes(root)}"
+    about = f"{styled(safe(root.root), 'bold')} in {safe(root.scope)}: {files}, {symbols}"
+    if root.state == "not_observed":
+        yield f"{about}; another copy of this store follows it, left alone"
+        yield styled(f"  {safe(_bind(root.scope, root.root))}", "dim")
+        return
+    yield about if root.state == "ok" else f"{about}, {safe(root.state)}"
     if root.history is not None:
         yield f"  {safe(_history(root.history))}"
+    yield f"  {_changes(root)}"
     if root.skipped:
         reasons = Counter(skipped.reason for skipped in root.skipped).most_common()
         told = ", ".join(f"{count} {reason}" for reason, count in reasons)
@@ -112,5 +116,8 @@ def _changes(root: RootReport) -> str:
     )
     told = ", ".join(f"{count} {what}" for count, what in counts if count)
     if not told:
-        return f"nothing has changed in {plural(root.unchanged, 'file')}"
+        history = root.history
+        has_told = history and (history.observed or history.closed or history.retracted)
+        what = "nothing else" if has_told else "nothing"
+        return f"{what} has changed in {plural(root.unchanged, 'file')}"
     return f"{told}; symbols: {root.opened} opened, {root.closed} closed"

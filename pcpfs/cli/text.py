@@ -31,7 +31,10 @@ def short(given: str) -> str:
 
 
 def interval(start: Instant | None, end: Instant | None) -> str:
-    """`2026-03-01T12:00:00Z … now`: from when to when something holds."""
+    """`2026-03-01T12:00:00Z … now`: from when to when something holds; what was retracted, or gave
+    way at once, held at no time."""
+    if start is not None and start == end:
+        return f"at no time ({start})"
     return f"{start or 'ever'} … {end or 'now'}"
 
 

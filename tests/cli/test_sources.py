@@ -80,6 +80,27 @@ def test_a_clone_that_knows_no_place_for_a_source_says_so(shore: Terminal) -> No
     assert again["unbound"] == []
 
 
+def test_a_copy_of_a_store_says_how_it_takes_a_source_over(shore: Terminal) -> None:
+    shutil.copytree(shore.folder, shore.folder.parent / "copy")
+    shore.go_to("../copy")
+    told = shore.run("sync").text
+    assert "another copy of this store follows it, left alone" in told
+    (line,) = (line for line in told.splitlines() if "pcpfs add PATH" in line)
+    words = line[line.index("add") :].replace("PATH", "../book").split()
+    assert shore.run(*words).code == 0
+    assert "nothing has changed in 3 files" in shore.run("sync").text
+
+
+def test_what_commits_say_is_told_before_what_else_there_is(shore: Terminal) -> None:
+    book = shore.folder.parent / "book"
+    git(book, "init", "-q")
+    git(book, "add", ".")
+    git(book, "commit", "-q", "-m", "x")
+    told = shore.run("sync", "--history").text.splitlines()
+    assert told[1].startswith("  history of ")
+    assert told[2] == "  nothing else has changed in 3 files"
+
+
 def test_include_takes_only_such_files(terminal: Terminal) -> None:
     terminal.write("book/tide.py", TIDE)
     terminal.write("book/moon.md", "# Moon\n")

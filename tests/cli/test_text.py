@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pcpfs.cli.text import columns, plural, readable, short, size, width
+from pcpfs.cli.text import columns, interval, plural, readable, short, size, width
+from pcpfs.model.instants import Instant
 from pcpfs.model.shown import safe
 
 
@@ -67,3 +68,10 @@ def test_counts_and_sizes_read_as_people_say_them() -> None:
         "12,345 files",
     ]
     assert [size(n) for n in (0, 1, 2048, 3 << 20)] == ["no bytes", "1 byte", "2.0 KiB", "3.0 MiB"]
+
+
+def test_what_holds_over_no_time_says_so() -> None:
+    at, later = Instant.read("2024-01-01"), Instant.read("2024-02-01")
+    assert interval(at, later) == "2024-01-01T00:00:00Z … 2024-02-01T00:00:00Z"
+    assert interval(None, None) == "ever … now"
+    assert interval(at, at) == "at no time (2024-01-01T00:00:00Z)"
