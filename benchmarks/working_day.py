@@ -138,7 +138,7 @@ def measured(wanted: Options) -> Iterator[Row]:
         yield from rows("at once", command)
         time.sleep(5)
     with closing(Store.open(command.store, clock=Later())) as store:
-        steps = list(timed(thinning(store, ME, pages=8, files=25)))
+        steps = list(timed(thinning(store, ME, pages=8, revisions=100, files=25)))
         yield Row("the longest step of thinning", max(steps), "s", len(steps))
         maintain(store)
     yield from rows("thinned", command)

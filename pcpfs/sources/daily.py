@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 10.0
 """So long nothing was heard when it begins."""
-_PAGES, _FILES = 8, 25
+_PAGES, _REVISIONS, _FILES = 8, 100, 25
 _DAY = 86_400_000_000
 
 
@@ -45,7 +45,7 @@ class Daily:
                 if not self._is_due():  # another process was faster
                     self.end()
                     return None
-                self._steps = thinning(self._store, self._actor, _PAGES, _FILES)
+                self._steps = thinning(self._store, self._actor, _PAGES, _REVISIONS, _FILES)
             self._done.append(next(self._steps))
         except StopIteration:
             done = self._done

@@ -25,13 +25,12 @@ from pcpfs.store.catalogs.rows import SpanRow
 from pcpfs.store.folding.retention import retention_of
 from pcpfs.store.scopes.authority import Authority
 from pcpfs.store.store import Store
-from pcpfs.store.transaction import Transaction
 from pcpfs.store.upkeeping.maintain import ThinReport
 
 KEPT_DAYS = 7
 _DAY = 86_400_000_000
 _AT_ONCE = 200
-_PAGES, _FILES = 500, 10_000
+_PAGES, _REVISIONS, _FILES = 500, 10_000, 10_000
 THINNED = "thinned"
 """The file that says when this clone was last done."""
 
@@ -44,21 +43,22 @@ def thin(store: Store, actor: Principal) -> ThinReport:
 
 
 def thinning(
-    store: Store, actor: Principal, pages: int = _PAGES, files: int = _FILES
+    store: Store,
+    actor: Principal,
+    pages: int = _PAGES,
+    revisions: int = _REVISIONS,
+    files: int = _FILES,
 ) -> Iterator[ThinReport]:
-    """The same bit by bit: so many pages at a time, then so many of their files, and in between
-    others may write. At the end this clone knows when it was."""
+    """The same bit by bit: of so many pages at a time so many versions, then so many of their
+    files, and in between others may write. At the end this clone knows when it was."""
     Authority(store, actor).require_owner("thin sources out")
     yield from _removed(store, actor, None, files)
-    for root in Roots(store).all():
+    for root in (root for root in Roots(store).all() if root.is_observer):
         for part in _parts(_worth_a_look(store, root), pages):
-            with store.writing("thin", actor) as transaction:
-                if not root.is_observer or _is_held(store, root, transaction.at):
-                    break
-                _mark(store, transaction, root, part)
-                if not transaction.is_empty:
-                    transaction.commit("thin: sources", _trailers(actor))
-            yield ThinReport(0, 0)
+            found = _candidates(store, root, store.clock.now(), part).values()
+            for some in _parts(sorted(_digests(store, set().union(*found))), revisions):
+                _mark(store, actor, root, part, frozenset(some))
+                yield ThinReport(0, 0)
             yield from _removed(store, actor, part, files)
     store.disk.write(store.local_folder / THINNED, str(store.clock.now()).encode())
 
@@ -79,9 +79,8 @@ def would_free(store: Store, *, whatever_age: bool = False) -> ThinReport:
     for root in Roots(store).all():
         if root.is_observer and not _is_held(store, root, at):
             limit = Instant(at.microseconds + KEPT_DAYS * _DAY) if whatever_age else at
-            digests = _digests(store, root)
             for revisions in _candidates(store, root, limit, _worth_a_look(store, root)).values():
-                old = {revision: digests[revision] for revision in revisions & digests.keys()}
+                old = _digests(store, revisions)
                 for revision in old.keys() - _in_repository(store, root, old):
                     path = layout.payload_file(root.namespace, old[revision])
                     sizes[path] = (store.path / path).stat().st_size
@@ -120,14 +119,22 @@ def _worth_a_look(store: Store, root: Root) -> list[str]:
     return [page for (page,) in rows]
 
 
-def _mark(store: Store, transaction: Transaction, root: Root, pages: Sequence[str]) -> None:
-    """Say of each page which bytes go."""
-    digests = _digests(store, root)
-    for page, revisions in _candidates(store, root, transaction.at, pages).items():
-        old = {revision: digests[revision] for revision in revisions if revision in digests}
-        going = sorted(old.keys() - _in_repository(store, root, old))
-        if going:
-            transaction.change(root.namespace, page, Thinned(tuple(map(RevisionId, going))))
+def _mark(
+    store: Store, actor: Principal, root: Root, pages: Sequence[str], some: frozenset[str]
+) -> None:
+    """Say of each page which bytes go, if they are of these revisions and may still go."""
+    with store.writing("thin", actor) as transaction:
+        if _is_held(store, root, transaction.at):
+            return
+        found = _candidates(store, root, transaction.at, pages)
+        digests = _digests(store, some)
+        kept = _in_repository(store, root, digests)
+        for page, revisions in found.items():
+            going = sorted((revisions & digests.keys()) - kept)
+            if going:
+                transaction.change(root.namespace, page, Thinned(tuple(map(RevisionId, going))))
+        if not transaction.is_empty:
+            transaction.commit("thin: sources", _trailers(actor))
 
 
 def _candidates(
@@ -165,12 +172,16 @@ def _beside(store: Store, root: Root, at: Instant) -> tuple[frozenset[str], dict
     return frozenset(told), left
 
 
-def _digests(store: Store, root: Root) -> dict[str, Digest]:
-    """The payloads of revisions of a root that were not thinned yet."""
-    rows = store.catalog.query(
-        "SELECT revision.revision_id, revision.digest FROM revision JOIN page USING (page_id) "
-        "WHERE root_id = ? AND NOT thinned",
-        (root.root_id,),
+def _digests(store: Store, revisions: Iterable[str]) -> dict[str, Digest]:
+    """The payloads of those revisions that were not thinned yet."""
+    rows = (
+        row
+        for part in _parts(sorted(revisions))
+        for row in store.catalog.query(
+            "SELECT revision_id, digest FROM revision "
+            f"WHERE NOT thinned AND revision_id IN ({', '.join('?' * len(part))})",
+            part,
+        )
     )
     return {revision: Digest(digest) for revision, digest in rows if digest}
 

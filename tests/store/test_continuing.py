@@ -65,13 +65,17 @@ def extraction(digest: Digest, tag: str) -> Extraction:
             f"def {name}()",
             "doc" if DIGESTS[digest] == "b" else "",
             (place + 1, place + 1),
-            (place, place + 1),
+            (place + 1, place + 2),
             Digest.of(f"{body}{tag if name == 'g' else ''}".encode()),
+            (place, place + 1) if name == "f" else (place + 1, place + 2),
         )
         for place, (name, body) in enumerate(functions.items())
     )
     name, _, version = tag.rpartition("-")
-    return Extraction(name, int(version), "python", symbols, line_count=len(symbols))
+    line_count, is_generated = len(symbols), DIGESTS[digest] == "c"
+    return Extraction(
+        name, int(version), "python", symbols, line_count=line_count, generated=is_generated
+    )
 
 
 BODIES = Bodies(
@@ -194,6 +198,26 @@ def test_a_history_is_continued_between_what_is_known(page: Page) -> None:
     page.add(100, saw("d", 100, "first"))
     page.add(101, saw("a", 1, "commit"), saw("b", 2, "commit"), closed("b", 3))
     page.add(102, saw("c", 5, "commit"), saw("a", 6, "commit"))
+    assert (page.continued, page.differences()) == (2, [])
+
+
+def test_what_went_is_continued_and_no_longer_has_a_text(page: Page) -> None:
+    """Of `f` the documentation lies outside."""
+    page.add(0, saw("a", 0), saw("b", 1), saw("c", 2), saw("d", 3), saw("a", 4))
+    keys = {str(key) for (key,) in page.kept.query("SELECT key FROM document")}
+    page.add(1, Thinned((IDS["b"], IDS["c"])))
+    page.add(2, Thinned((IDS["d"],)))
+    assert (page.continued, page.differences()) == (2, [])
+    assert {IDS["a"]} == {key for (key,) in page.kept.query("SELECT key FROM document")} & {
+        *IDS.values()
+    }
+    rows = page.kept.query("SELECT name, revision_id, doc_key FROM frame WHERE doc_key NOTNULL")
+    assert {(name, revision) for name, revision, key in rows if key not in keys} == {
+        ("f", IDS["c"]),
+        ("f", IDS["d"]),
+    }
+    assert page.kept.query("SELECT count(*) FROM pending WHERE removed") == [(5,)]
+    page.add(3, saw("d", 5))
     assert (page.continued, page.differences()) == (2, [])
 
 

@@ -308,10 +308,12 @@ class GroundRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """From which instant and span on the rows of a page are new."""
+    """From which instant and span on the rows of a page are new; the bytes of the revisions
+    `thinned` went, wherever they stand."""
 
     since: int
     ordinal: int
+    thinned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

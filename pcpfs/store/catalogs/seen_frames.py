@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -14,16 +13,13 @@ from pcpfs.model.ids import Digest, FrameId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
 from pcpfs.model.pages import Payload, Revision
+from pcpfs.store.catalogs.document_keys import document_key
 from pcpfs.store.catalogs.rows import BesideFrameRow, FrameRow, ImportRow
 from pcpfs.store.folding.fold import PageState
 from pcpfs.store.folding.timeline import Aside, Observation, runs
 from pcpfs.store.sightings import Sighting
 
 _Seen = Observation | Version
-
-GENERATED_KEY = "~"
-"""The end of the keys of symbols in a source that says of itself that a program made it: it changes
-what their documents are worth."""
 
 
 class Bodies(NamedTuple):
@@ -172,15 +168,20 @@ class SeenFrames:
         )
 
     def _document_key(self, observation: Observation, frame: Frame) -> str:
-        """From the frame and all that its document says, documentation outside of it included."""
         symbol = frame.symbol
-        hasher = hashlib.sha256(f"{symbol.digest}\n{symbol.signature}\n{symbol.doc}".encode())
         a, b = symbol.doc_bytes or symbol.bytes
         is_outside = not (symbol.bytes[0] <= a and b <= symbol.bytes[1])
+        outside = b""
         if is_outside and observation.revision not in self._state.thinned:
-            hasher.update(self._bodies.payload(self.payload(observation).ref)[a:b])
-        mark = GENERATED_KEY if self.extraction(observation).generated else ""
-        return f"{frame.frame_id}.{hasher.hexdigest()[:16]}{mark}"
+            outside = self._bodies.payload(self.payload(observation).ref)[a:b]
+        return document_key(
+            frame.frame_id,
+            symbol.digest,
+            symbol.signature,
+            symbol.doc,
+            outside=outside,
+            is_generated=self.extraction(observation).generated,
+        )
 
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

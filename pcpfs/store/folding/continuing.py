@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pcpfs.model.branches import Beside
-from pcpfs.model.changes import COMMIT, FIRST, Closed, Event, Linked, Noted, Observed, UnknownEvent
+from pcpfs.model.changes import (
+    COMMIT,
+    FIRST,
+    Closed,
+    Event,
+    Linked,
+    Noted,
+    Observed,
+    Thinned,
+    UnknownEvent,
+)
 from pcpfs.model.ids import ChangeId, Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import Namespace
@@ -28,7 +38,7 @@ from pcpfs.store.folding.fold import (
 )
 from pcpfs.store.folding.timeline import Ended, Run, Seen, timeline
 
-_CONTINUE = (Observed, Closed, Beside, Noted, Linked, UnknownEvent)
+_CONTINUE = (Observed, Closed, Beside, Noted, Linked, Thinned, UnknownEvent)
 
 
 def continued(
@@ -71,7 +81,7 @@ def continued(
         named=None,
         relations=folder.relations,
         closings=tuple(folder.closed),
-        thinned=_thinned(catalog, page),
+        thinned=_thinned(catalog, page) | folder.thinned,
         asides=tuple(folder.asides.values()),
         earlier=Earlier(
             since,
@@ -79,6 +89,7 @@ def continued(
             Instant(row.created_at),
             _turns(catalog, [after for body in new.values() for after in body.after]),
             _runs(catalog, page, since),
+            frozenset(folder.thinned),
         ),
     )
 
@@ -135,14 +146,14 @@ def _all_later(new: Changes, known: set[ChangeId]) -> bool:
 
 def _begin(catalog: Catalog, page: PageId, folder: Folder) -> int | None:
     """The earliest instant at which something new may hold; None if nothing new was seen or ended,
-    but the last known one where branches told something. A first scan yields to the history of the
-    source, wherever its observation stands."""
+    but the last known one where branches told something or bytes went. A first scan yields to the
+    history of the source, wherever its observation stands."""
     said = [seen.event.valid_from.microseconds for seen in folder.observed]
     said += [ended.event.valid_to.microseconds for ended in folder.closed]
     if any(seen.event.basis == COMMIT for seen in folder.observed):
         first = "SELECT valid_from FROM span WHERE page_id = ? AND basis = 'first'"
         said += [moment for (moment,) in catalog.query(first, (page,))]
-    if folder.asides and not said:
+    if (folder.asides or folder.thinned) and not said:
         ((last,),) = catalog.query("SELECT max(valid_from) FROM span WHERE page_id = ?", (page,))
         return None if last is None else int(last)
     return min(said, default=None)

@@ -69,7 +69,7 @@ class Earlier:
 
     The tail begins at the instant `since`, with the span of number `ordinal`. `created_at` is of
     the page; `turns` (see `ChangeRow`) are of the changes that the new ones come after; `runs` are
-    those that reach into the tail.
+    those that reach into the tail. The bytes of the revisions `thinned` went now.
     """
 
     since: Instant
@@ -77,6 +77,7 @@ class Earlier:
     created_at: Instant
     turns: Mapping[ChangeId, int]
     runs: tuple[Run, ...]
+    thinned: frozenset[RevisionId]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from pcpfs.store.catalogs.rows import (
     Tail,
 )
 from pcpfs.store.catalogs.seen_frames import Bodies, SeenFrames
-from pcpfs.store.folding.fold import ASKED, PageState, authored_spans, equal_heads
+from pcpfs.store.folding.fold import ASKED, Earlier, PageState, authored_spans, equal_heads
 from pcpfs.store.folding.scope_fold import Acceptance, ScopeState
 from pcpfs.store.folding.timeline import Aside, Observation
 
@@ -165,7 +165,7 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
     revisions = observed | {revision: bodies.revision(revision) for revision in beside}
     current = (shown.revision,) if now else ()
     before = state.earlier
-    tail = Tail(before.since.microseconds, before.ordinal) if before else None
+    tail = _tail(before) if before else None
     numbered = enumerate(state.timeline, tail.ordinal if tail else 0)
     return PageRows(
         page=page,
@@ -181,6 +181,10 @@ def _source_rows(state: PageState, bodies: Bodies) -> PageRows:
         besides=tuple(_beside_row(state.page, aside) for aside in state.asides),
         beside_frames=seen.beside_rows(),
     )
+
+
+def _tail(earlier: Earlier) -> Tail:
+    return Tail(earlier.since.microseconds, earlier.ordinal, tuple(sorted(earlier.thinned)))
 
 
 def _page_row(state: PageState, body: Revision, title: str, heads: Sequence[RevisionId]) -> PageRow:

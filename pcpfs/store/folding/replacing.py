@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pcpfs.store.catalogs.rows import DocumentRow, PageRows, Pending, Tail
+from pcpfs.store.catalogs.document_keys import without_bytes
+from pcpfs.store.catalogs.rows import DocumentRow, FrameRow, PageRow, PageRows, Pending, Tail
 
 Row = tuple[Any, ...]
 
@@ -36,6 +37,7 @@ _TABLES = (
     _Table("change", "page_id", "change_id"),
     _DOCUMENTS,
 )
+_DOCUMENTED = "SELECT doc_key, valid_to IS NULL FROM frame WHERE doc_key"
 _AT_ONCE = 500
 
 
@@ -105,6 +107,30 @@ def _replace_tail(db: sqlite3.Connection, rows: PageRows, tail: Tail) -> None:
     keys = sorted(doubtful | wanted.keys())
     documents = _in(db, "SELECT key, * FROM document WHERE key", keys)
     _exchange(db, _DOCUMENTS, documents, list(wanted.values()))
+    if tail.thinned:
+        _let_go(db, rows.page, tail.thinned)
+
+
+def _let_go(db: sqlite3.Connection, page: PageRow, revisions: Sequence[str]) -> None:
+    """Of versions whose bytes went there is no text any more, nor what lay outside of symbols."""
+    is_active = page.lifecycle == "active"
+    for part in _parts(revisions):
+        of = f"page_id = ? AND revision_id IN ({_marks(part)})"
+        db.execute(f"UPDATE revision SET thinned = 1 WHERE {of}", (page.page_id, *part))
+        is_outside = "doc_key IS NOT NULL AND (doc_a < byte_a OR doc_b > byte_b)"
+        question = f"SELECT rowid, * FROM frame WHERE {is_outside} AND {of}"
+        frames = db.execute(question, (page.page_id, *part)).fetchall()
+        now = [without_bytes(FrameRow._make(row)) for _, *row in frames]
+        gone = _exchange(db, _FRAMES, frames, now)
+        keys = sorted({*part, *(row[-1] for row in gone), *(str(row.doc_key) for row in now)})
+        still: dict[str, int] = dict(
+            sorted(_in(db, _DOCUMENTED, keys))
+        )  # an open one comes last, and counts
+        wanted = [
+            DocumentRow(key, page.scope, page.page_id, int(not (is_active and is_open)))
+            for key, is_open in still.items()
+        ]
+        _exchange(db, _DOCUMENTS, _in(db, "SELECT key, * FROM document WHERE key", keys), wanted)
 
 
 def _of_pages(db: sqlite3.Connection, table: _Table, pages: Sequence[str]) -> Iterator[Row]:
@@ -114,9 +140,16 @@ def _of_pages(db: sqlite3.Connection, table: _Table, pages: Sequence[str]) -> It
 
 def _in(db: sqlite3.Connection, select: str, values: Sequence[str]) -> Iterator[Row]:
     """The answer to a question that ends in a column which has one of these values."""
-    for start in range(0, len(values), _AT_ONCE):
-        part = values[start : start + _AT_ONCE]
-        yield from db.execute(f"{select} IN ({', '.join('?' * len(part))})", part).fetchall()
+    for part in _parts(values):
+        yield from db.execute(f"{select} IN ({_marks(part)})", part).fetchall()
+
+
+def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _exchange(

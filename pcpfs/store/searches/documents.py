@@ -16,8 +16,8 @@ from pcpfs.model.pages import Revision
 from pcpfs.model.texts import decoded
 from pcpfs.search.analysis import Document
 from pcpfs.store.catalogs.catalog import Catalog
+from pcpfs.store.catalogs.document_keys import GENERATED_KEY
 from pcpfs.store.catalogs.rows import FrameRow, PageRow
-from pcpfs.store.catalogs.seen_frames import GENERATED_KEY
 from pcpfs.store.objects import Objects
 
 _PROSE = re.compile(r"text/(markdown|plain|x-rst|html)|message/.*")
