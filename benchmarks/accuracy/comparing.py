@@ -102,8 +102,8 @@ def rows(yardstick: Yardstick) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 def _spelled(name: str) -> str:
-    """`operator ()` is `operator()`."""
-    return name.replace(" ", "") if name.startswith("operator") else name
+    """`operator ()` is `operator()`; any run of white space is as good as another."""
+    return "".join(name.split()) if name.startswith("operator") else " ".join(name.split())
 
 
 def _fits(yardstick: Yardstick, tag: Definition, symbol: Definition) -> bool:

@@ -50,7 +50,9 @@ def of_ours(yardstick: Yardstick, files: Mapping[str, Path]) -> list[Definition]
         adapter = adapters.for_source(path, raw[:HEAD_BYTES])
         if adapter.name in yardstick.adapters:
             found += _symbols(path, adapter.extract(raw).symbols, _lines(file))
-    return found
+    if not yardstick.apart:
+        return found
+    return [replace(d, name=name) for d in found for name in re.split(yardstick.apart, d.name)]
 
 
 def _symbols(path: str, symbols: tuple[Symbol, ...], lines: list[str]) -> Iterator[Definition]:

@@ -5,7 +5,7 @@
   the package that holds the sources), `folders` (patterns of what is taken, all if not given),
   `suffixes`;
 - `options`: further options of ctags; `joint`: what parts the names that it tells, of which the
-  last part is the name;
+  last part is the name; `apart`: what parts our names of several, each of which ctags tells;
 - `kinds`: a kind of ctags → ours that mean the same. Each kind that ctags gives is listed: with no
   equal of ours (`[]`) it counts as missing unless left out;
 - `left_out`: definitions that the adjusted figures do not count, on one `side` (`ctags` or `ours`).
@@ -83,6 +83,7 @@ class Yardstick:
     inner: str = ""
     options: tuple[str, ...] = ()
     joint: str = ""
+    apart: str = ""
     left_out: tuple[LeftOut, ...] = ()
     aim: float | None = None
 

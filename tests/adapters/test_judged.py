@@ -64,6 +64,15 @@ SEEN = [
     # A file that is included in the body of a function.
     ("a.h", "if (n) {\n  int x = 1;\n}\n{\n  int y;\n}\nint z;\n", "z"),
     ("a.c", "#ifdef A\nwhile (n) { int x; }\n#endif\nint f(void);\n", "f"),
+    (
+        "a.mk",
+        "ifdef A\nB = 1\nelse\noverride C := 2\nendif\n$(D)/e: f\n\techo\nG := $(H:=/i) j\nK = 1\n",
+        "B C $(D)/e G K",
+    ),
+    ("a.kt", "internal typealias A = Int\nfun `b`() {}\n", "A b"),
+    ("a.html", "<h1><a id=b></a>A<i>c</i></h1><h2> <img></h2>\n", "Ac Ac.b"),
+    ("a.css", ".a,/* why: */#b { top: 0 }\n", ".a,#b"),
+    ("a.sql", "CREATE TABLE [a].[b c] (d INT);\nSELECT e[1] FROM f;\n", "a.b c"),
     # The keyword after a macro that the grammar takes for a type.
     ("a.h", "EXPORT\nextern struct s t;\n", "t"),
 ]
@@ -72,7 +81,7 @@ SEEN = [
 @pytest.mark.parametrize(("path", "source", "names"), SEEN)
 def test_what_is_a_definition(path: str, source: str, names: str) -> None:
     found = builtin().for_source(path, source.encode()).extract(source.encode())
-    assert [symbol.qualified_name for symbol in found.symbols] == names.split()
+    assert " ".join(symbol.qualified_name for symbol in found.symbols) == names
 
 
 def _names(path: str, source: str) -> list[str]:

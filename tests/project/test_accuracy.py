@@ -98,6 +98,17 @@ def test_our_side_says_what_is_around(tmp_path: Path) -> None:
     assert (g.name, g.scope) == ("g", "method:A.f")
 
 
+def test_a_symbol_of_several_names_counts_by_each(tmp_path: Path) -> None:
+    source = tmp_path / "a.css"
+    source.write_bytes(b".a,\n.b > c { top: 0 }\n")
+    stick = Yardstick("css", "CSS", "pip", "it", (".css",), {}, ("css",), apart=r",\s*")
+    assert [(d.name, d.lines) for d in of_ours(stick, {"a.css": source})] == [
+        (".a", (1, 2)),
+        (".b > c", (1, 2)),
+    ]
+    assert compare(stick, [], of_ours(stick, {"a.css": source})).total == Figures(0, 0, 2)
+
+
 def test_a_package_that_cannot_be_fetched_is_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
