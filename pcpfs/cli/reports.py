@@ -91,7 +91,9 @@ def _history(history: HistoryReport) -> str:
     why = {"shallow": "; the repository is shallow and knows nothing before", "since": " (--since)"}
     begins = f"from {history.start_at} on{why.get(history.cut or '', '')}"
     others = f"; {_beside(history)}" if history.branches else ""
-    return f"history of {name}: {walked}, {seen}{lost}; {begins}{others}"
+    lacks = plural(history.lacking, "version of a file", "versions of files")
+    without = f"; git lacks {lacks}, whose time is left open" if history.lacking else ""
+    return f"history of {name}: {walked}, {seen}{lost}; {begins}{others}{without}"
 
 
 def _beside(history: HistoryReport) -> str:

@@ -197,6 +197,7 @@ _MEANINGS: tuple[tuple[bytes, type[PcpfsError], str], ...] = (
     (b"ermission denied", ReadOnly, "the repository may not be written by this user"),
     (b".lock': File exists", Busy, "another git command is running here; try again when it ended"),
     (b"is corrupt", Corrupt, "an object of the repository is damaged; run `git fsck`"),
+    (b"unable to stream", Corrupt, "an object of the repository is damaged; run `git fsck`"),
     (b"bad object", Corrupt, "an object of the repository is missing; run `git fsck`"),
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Self
 
-from pcpfs.errors import InvalidName, NotFound, Unavailable
+from pcpfs.errors import InvalidName, NotFound
 from pcpfs.git.process import IDENTITY, Process, failure, require_trust
 from pcpfs.git.refs import Head, locate, read_head
 from pcpfs.git.values import CommitId, LogEntry, ObjectId, Person, TreeChange, TreeEntry
@@ -293,7 +293,7 @@ def _blobs(process: Popen[bytes]) -> Iterator[bytes | None]:
             continue
         content = process.stdout.read(int(words[2]) + 1)
         if len(content) != int(words[2]) + 1:
-            raise Unavailable("git stopped while it read old files; try again")
+            raise failure(("cat-file",), process.stderr.read())
         yield content[:-1] if words[1] == b"blob" else None
     if process.wait() != 0:
         raise failure(("cat-file",), process.stderr.read())

@@ -236,7 +236,8 @@ class HistoryReport:
     """What was recorded of a source's git history: `commits` were walked now. Nothing is known of
     what lies before `start`; `cut` tells why, if the history does not begin there. Where all
     branches are followed, `branches` is how many there are besides, and `beside` how many commits
-    of theirs were walked now."""
+    of theirs were walked now. `lacking` counts the versions of files that git does not have here:
+    what holds then is not known."""
 
     branch: str | None
     tip: str
@@ -249,6 +250,7 @@ class HistoryReport:
     retracted: int
     branches: int | None = None
     beside: int | None = None
+    lacking: int = 0
 
 
 @dataclass(frozen=True, slots=True)

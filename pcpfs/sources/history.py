@@ -29,6 +29,7 @@ from pcpfs.sources.past_plan import Step, Told, told
 from pcpfs.sources.past_reading import PastReading, once_erased
 from pcpfs.sources.past_route import Route, followed, route
 from pcpfs.sources.roots import HistoryWish, Root
+from pcpfs.sources.scanned import Reason
 from pcpfs.store.folding.fold import in_order
 from pcpfs.store.store import Store
 from pcpfs.store.transaction import Transaction
@@ -70,6 +71,8 @@ class History:
         wanted = wish.all_branches if wish else None
         follows = bool(known and known.all_branches) if wanted is None else wanted
         reading = PastReading(self.store, self.root, repository, self.progress)
+        if wish is not None and known is not None and self._lacked():
+            known = replace(known, tip=None, tip_at=None)  # git may have it by now
         if known and (known.tip, known.branch, known.since) == (tip, branch, since):
             mark, steps, applier = replace(known, all_branches=follows), 0, None
         else:
@@ -89,14 +92,19 @@ class History:
             self.transaction.scope_change(self.root.namespace, mark)
         report = _report(mark, steps, applier)
         if not follows and not (known and known.all_branches):
-            return report
+            return replace(report, lacking=len(reading.lacking))
         beside = BesideHistory(
             reading, self.registry, self.pool, self.transaction, self.flushed
         ).bring(mark)
         if beside.change != Branches() or (known and known.all_branches != follows):
             mark = replace(mark, branches=beside.change)
             self.transaction.scope_change(self.root.namespace, mark)
-        return replace(report, branches=beside.branches, beside=beside.commits)
+        return replace(
+            report,
+            branches=beside.branches,
+            beside=beside.commits,
+            lacking=len(reading.lacking),
+        )
 
     def _walk(self, reading: PastReading, way: Route, mark: Walked) -> tuple[int, PastApplier]:
         root, transaction = self.root, self.transaction
@@ -152,13 +160,14 @@ class History:
 
     def _page(self, path: str, said: list[Told], way: Route) -> Writing:
         page = PageId.of_source(self.root.namespace, self.root.root_id, path)
-        recorded, revision = self._recorded(page)
+        recorded, lacked, revision = self._recorded(page)
         lost = [commit for commit in recorded if self._is_lost(commit, recorded[commit], way)]
         kept = [commit for commit in recorded if commit not in lost]
         if way.is_whole:
             wanted = [t.step.commit for t in said]
             kept = [commit for commit in kept if commit in way.at or commit in way.on_line]
-            if kept != wanted[: len(kept)]:
+            has_now = any(t.blob and t.step.commit in lacked for t in said)
+            if has_now or kept != wanted[: len(kept)]:
                 lost, kept, revision = [*lost, *kept], [], None
             said = said[len(kept) :]
         else:
@@ -172,12 +181,13 @@ class History:
             return False
         return way.before_line is None or at >= way.before_line
 
-    def _recorded(self, page: PageId) -> tuple[dict[str, Instant], RevisionId | None]:
-        """The commits that a page has something of, in their order, with since when; and the last
-        revision that one of them gave it."""
-        if self.store.catalog.page(page) is None:
-            return {}, None
+    def _recorded(self, page: PageId) -> tuple[dict[str, Instant], set[str], RevisionId | None]:
+        """The commits that a page has something of, in their order, with since when; those of them
+        whose bytes git lacked; and the last revision that one of them gave it."""
         found: dict[str, Instant] = {}
+        lacked = set[str]()
+        if self.store.catalog.page(page) is None:
+            return found, lacked, None
         revision = None
         changes = self.store.objects.page_changes(self.root.namespace, page)
         for _, body in in_order(changes)[0]:
@@ -185,11 +195,22 @@ class History:
                 if isinstance(event, Observed | Closed) and event.commit:
                     at = event.valid_from if isinstance(event, Observed) else event.valid_to
                     found[event.commit] = at
+                    if isinstance(event, Closed) and event.reason == Reason.LACKING:
+                        lacked.add(event.commit)
                     revision = event.revision
                 elif isinstance(event, Retracted):
                     for commit in event.commits:
                         found.pop(commit, None)
-        return found, revision
+        return found, lacked, revision
+
+    def _lacked(self) -> bool:
+        """Whether git did not have all that was to be recorded."""
+        rows = self.store.catalog.query(
+            "SELECT 1 FROM closing JOIN page USING (page_id) "
+            "WHERE root_id = ? AND closing.reason = ? AND commit_id IS NOT NULL LIMIT 1",
+            (self.root.root_id, Reason.LACKING),
+        )
+        return bool(rows)
 
     def _paths_with_history(self) -> set[str]:
         rows = self.store.catalog.query(

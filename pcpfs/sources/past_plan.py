@@ -115,7 +115,7 @@ def _settled(path: str, state: State, contents: Contents) -> Held | Skipped | No
         return state
     found = contents.get(state)
     if found is None:
-        return Skipped(path, Reason.UNREADABLE, "git does not have it")
+        return Skipped(path, Reason.LACKING, "git does not have it")
     return replace(found, path=path) if isinstance(found, Skipped) else found
 
 

@@ -29,7 +29,7 @@ _HEAD = 8192
 @dataclass(slots=True)
 class PastReading:
     """What the commits of a repository mean to a root in it. `paths` are those of the repository
-    that say something of it (none: all)."""
+    that say something of it (none: all), `lacking` the blobs of it that git does not have here."""
 
     store: Store
     root: Root
@@ -37,6 +37,7 @@ class PastReading:
     progress: Progress | None = None
     prefix: str = field(init=False)
     paths: tuple[str, ...] = field(init=False)
+    lacking: set[ObjectId] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.prefix = _prefix(self.root.path, self.repository.work_tree)
@@ -85,6 +86,7 @@ class PastReading:
                 found[blob] = _content(wanted[blob], raw, allowed)
             if number % 1000 == 0:
                 self.tell("reading the history of", number, len(to_read))
+        self.lacking |= wanted.keys() - found.keys()
         return found
 
     def step(self, edits: CommitEdits, at: Instant, tree: PastTree) -> Step:

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     LINK_LEAVES_ROOT = "link_leaves_root"
     SPECIAL = "special"
     UNREADABLE = "unreadable"
+    LACKING = "lacking"
     CHANGING = "changing"
     NO_SYMBOLS = "no_symbols"
     FEWER_SYMBOLS = "fewer_symbols"

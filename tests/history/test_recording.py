@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pcpfs.errors import NotFound
+from pcpfs.errors import Corrupt, NotFound
 from pcpfs.model.answers import Pins
 from pcpfs.model.instants import Instant
 from pcpfs.sources import past_apply
@@ -205,6 +205,37 @@ class TestBeginnings:
         assert texts(three.place, "a.py", [20]) == [THREE]
         assert texts(three.place, "c.py", [40]) == [ONE + "\n"]
         assert [len(line(three.place, name)) for name in ("a.py", "c.py")] == [1, 1]
+
+    def test_what_git_lacks_is_not_what_was_before(self, three: Project) -> None:
+        three.git("checkout", "-q", "-b", "x", "main~1")
+        three.commit({"a.py": "x = 1\n"}, 15)
+        three.git("checkout", "-q", "main")
+        for name in ("main~1:a.py", "x:a.py"):
+            self.blob(three, name).unlink()
+        told = three.told(three.add(HistoryWish(all_branches=True)).roots[0])
+        assert (told.observed, told.lacking) == (2, 2)
+        assert texts(three.place, "a.py", [0, 9, 20]) == [ONE, ONE, THREE]
+        for moment in (10, 19):
+            with pytest.raises(NotFound):
+                texts(three.place, "a.py", [moment])
+        (three.path / "b.py").write_text(TWO)
+        three.git("hash-object", "-w", "b.py")
+        assert three.told(three.sync(HistoryWish())).lacking == 0
+        assert texts(three.place, "a.py", [0, 10, 20]) == [ONE, TWO, THREE]
+        assert fsck(three.place.store).problems == ()
+
+    def test_a_damaged_object_says_what_to_do(self, three: Project) -> None:
+        blob = self.blob(three, "main~1:a.py")
+        blob.chmod(0o600)
+        blob.write_bytes(blob.read_bytes()[:-4])
+        with pytest.raises(Corrupt, match="git fsck"):
+            three.add()
+
+    @staticmethod
+    def blob(project: Project, name: str) -> Path:
+        """The file of a loose object."""
+        found = project.git("rev-parse", name).strip()
+        return project.path / ".git" / "objects" / found[:2] / found[2:]
 
     def test_a_linked_work_tree_and_a_folder_of_a_repository(self, three: Project) -> None:
         three.commit({"sub/x/b.py": ONE, "sub/.gitignore": "ign.py\n", "sub/x/ign.py": TWO}, 30)
