@@ -44,6 +44,8 @@ _SMALL_FILE_BYTES = 65_536
 _CHUNK_BYTES = 262_144
 _CHUNK_FILES = 32
 _START_SECONDS = 60.0
+_COPIES = 3
+"""After so many copies, which took the time that a worker takes to start, it was no short run."""
 _UNSEEN = 0.02
 """For so much of a file's time it is not looked again how much of the processor its worker had:
 that would cost more than to read a small file."""
@@ -60,8 +62,9 @@ class ExtractionPool:
     """Extracts batches of files; one caller at a time, so one thread.
 
     Workers start with the first batch that is worth it (or with `warm`) and stay. While there are
-    none, few small files are given to a copy of this process, which takes a tenth of the time to
-    start; what that does not get through goes to a worker, which tells why. The time limit is of
+    none, the first small batches are each given to a copy of this process, which takes a part of
+    the time to start, but each time, and more of a large process; what that does not get through
+    goes to a worker, which tells why. The time limit is of
     processor, where others are at work too. In this process itself, where nothing can interrupt a
     parser, files are extracted only if no other can be had, or `workers` is 0.
     """
@@ -73,6 +76,7 @@ class ExtractionPool:
         self._wanted = workers if workers is not None else len(os.sched_getaffinity(0))
         self._seconds = seconds_a_file
         self._workers: list[_Worker] = []
+        self._copies = 0
         self._registry: AdapterRegistry | None = None
 
     def __enter__(self) -> Self:
@@ -108,7 +112,7 @@ class ExtractionPool:
         """
         answers, rest = self._without_adapter(files)
         if self._wanted and rest:
-            if not self._workers and can_copy() and _is_small(rest):
+            if self._is_for_a_copy(rest):
                 answers |= self._in_a_copy(rest)
             if missing := _missing(rest, answers):
                 answers |= self._in_workers(missing)
@@ -116,9 +120,14 @@ class ExtractionPool:
             answers[path] = extract(self._own_registry(), path, source)
         return {path: answers[path] for path, _ in files}
 
+    def _is_for_a_copy(self, files: Sequence[Source]) -> bool:
+        is_short = not self._workers and self._copies < _COPIES
+        return is_short and can_copy() and _is_small(files)
+
     def _in_a_copy(self, files: Sequence[Source]) -> dict[str, Answer]:
         """Answers to the files before the first on which a copy of this process hung or died."""
         answers: dict[str, Answer] = {}
+        self._copies += 1
         try:
             copy = Copy.at_work(self._own_registry(), files)
         except OSError as error:

@@ -171,6 +171,20 @@ def test_a_small_batch_starts_no_worker(adapters: RegistryFactory) -> None:
         assert len(pool.processes()) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is copied elsewhere")
+def test_who_comes_again_and_again_with_small_batches_gets_a_worker(
+    adapters: RegistryFactory,
+) -> None:
+    """To copy a large process each time would take more than to start one."""
+    with ExtractionPool(adapters, seconds_a_file=0.2) as pool:
+        workers = []
+        for number in range(5):
+            assert pool.extract([("a", b"x\n" * number)]) == {"a": good(number)}
+            workers.append(len(pool.processes()))
+        assert workers == [0, 0, 0, 1, 1]
+        assert isinstance(pool.extract([("a", b"deaf")])["a"], Unextracted)
+
+
 @pytest.mark.parametrize("trouble", [Trouble.HUNG, Trouble.CRASHED])
 def test_the_smallest_batch_can_hang_or_crash_and_is_named(
     adapters: RegistryFactory, trouble: Trouble

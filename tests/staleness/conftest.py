@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pcpfs.model.requests import Draft
 from tests.staleness.following import Following, Keeper, function, save
+from tests.store.workplace import SCOPE
 
 
 @pytest.fixture
@@ -20,9 +22,11 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def keeper(empty_store: Path, tmp_path: Path, root: Path) -> Iterator[Keeper]:
-    """The source is not added yet."""
+    """The source is not added yet. There is a note: a scope's first one makes a folder to watch,
+    upon which a watcher begins anew and looks at everything."""
     shutil.copytree(empty_store, tmp_path / "store")
     made = Keeper(tmp_path / "store", root)
+    made.session.write(SCOPE, Draft(b"the first note\n", media_type="text/markdown"))
     yield made
     made.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_in
 from pathlib import Path
 
 from pcpfs.model.answers import Suspicion
@@ -17,6 +19,7 @@ from pcpfs.model.frames import FILE_KIND, LFS_POINTER, Extraction
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace, escaped, unescaped
 from pcpfs.model.requests import Draft
+from pcpfs.sources.debounce import Timing
 from pcpfs.sources.extraction_worker import extract
 from pcpfs.sources.reading import read_stable
 from pcpfs.sources.roots import Wanted
@@ -169,14 +172,21 @@ class Following:
 
     @contextmanager
     def at_work(self) -> Iterator[Following]:
-        """Watching, from when everything was looked at once."""
+        """Watching, from when everything was looked at once. The clock alone makes it look again
+        only after a new doubt: what is found before that, an event told."""
         self.watch.begin([])
         try:
             self.settle(0.0)
+            self.retime(reconcile_at=math.inf)
             self.lines.clear()
             yield self
         finally:
             self.watch.end()
+
+    def retime(self, **when: float | Timing) -> None:
+        """Set times of its debounce."""
+        for watched in self.watch._watched.values():
+            watched.debounce = replace_in(watched.debounce, **when)  # type: ignore[arg-type]
 
     def until(self, enough: Callable[[], bool]) -> None:
         """Let it work until that holds."""

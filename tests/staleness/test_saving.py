@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace as replace_in
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,7 @@ from tests.staleness.following import PATIENCE, Following, function, on_disk, re
 @pytest.fixture
 def patient(following: Following) -> Following:
     """It waits for a second without events, so that even a slow machine saves within that."""
-    for watched in following.watch._watched.values():
-        watched.debounce = replace_in(watched.debounce, timing=Timing(quiet=1.0, limit=PATIENCE))
+    following.retime(timing=Timing(quiet=1.0, limit=PATIENCE))
     return following
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -75,15 +76,16 @@ def nobody_else_runs() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def move_unheard(old: Path, new: Path, files: Sequence[Path]) -> None:
-    """Move a folder where the system has no room to say so: more changes of these files were made
-    at once than it keeps for a reader who does not come."""
+def move_unheard(moves: Mapping[Path, Path], touched: Sequence[Path]) -> None:
+    """Move files and folders where the system has no room to say so: more changes of the touched
+    files were made at once than it keeps for a reader who does not come."""
     system = ctypes.PyDLL(None)  # keeps the interpreter to itself, unlike os.utime
-    names = [os.fsencode(file) for file in files]
+    names = [os.fsencode(file) for file in touched]
     with nobody_else_runs():
         for number in range(int(QUEUE.read_text()) + 1000):
             system.utimes(names[number % len(names)], None)
-        assert system.rename(os.fsencode(old), os.fsencode(new)) == 0
+        for old, new in moves.items():
+            assert system.rename(os.fsencode(old), os.fsencode(new)) == 0
 
 
 @pytest.mark.skipif(
@@ -92,9 +94,17 @@ def move_unheard(old: Path, new: Path, files: Sequence[Path]) -> None:
 def test_when_the_system_loses_events_everything_is_looked_at(
     following: Following, root: Path, tmp_path: Path
 ) -> None:
+    """Also where no folder came or went, so that no count of watches finds it."""
+    touched = [root / "a.py", root / "b.py"]
+    save(root / "c.py", function("in_c"))
+    following.until_held(on_disk(root))
+    save(tmp_path / "new.py", function("in_c", 2))
+    move_unheard({tmp_path / "new.py": root / "c.py"}, touched)
+    following.until_held(on_disk(root))
     for number in range(50):
         save(tmp_path / f"away/m{number}.py", function(f"f{number}"))
-    move_unheard(tmp_path / "away", root / "unheard", [root / "a.py", root / "b.py"])
+    following.retime(reconcile_at=math.inf)
+    move_unheard({tmp_path / "away": root / "unheard"}, touched)
     following.until_held(on_disk(root))
     save(root / "unheard/m7.py", function("f7", 2))
     following.until_held(on_disk(root))
