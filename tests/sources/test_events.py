@@ -245,6 +245,20 @@ def test_watches_that_are_missing_for_a_while_are_placed_by_beginning_anew(root:
         watcher.stop()
 
 
+def test_once_a_folder_came_the_watches_are_counted_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pcpfs.sources.events._COUNT_SECONDS", 0.0)
+    watcher = short_of_watches(root, None, (2, 3), (2, 3), None)
+    try:
+        settled(watcher, root)
+        (root / "sub").mkdir()
+        until(watcher, root, lambda total: Doubt.RESTART in total.doubts)
+        assert not watcher.polling
+    finally:
+        watcher.stop()
+
+
 def test_all_directories_have_a_watch(watcher: Watcher, root: Path) -> None:
     for number in range(30):
         (root / f"{number}/a").mkdir(parents=True)

@@ -129,6 +129,16 @@ def test_a_change_of_permissions_or_times_alone_changes_nothing(
     assert following.keeper.commits() == before
 
 
+def test_a_file_that_is_emptied_and_filled_a_moment_later_was_never_empty(
+    following: Following, root: Path
+) -> None:
+    os.truncate(root / "a.py", 0)
+    look_around(following, 0.3)
+    save(root / "a.py", function("in_a", 9))
+    following.until_held(on_disk(root))
+    assert following.keeper.observations("a.py") == [function("in_a"), function("in_a", 9)]
+
+
 def test_a_file_that_is_emptied_for_good_is_an_empty_file(following: Following, root: Path) -> None:
     save(root / "a.py", "")
     save(root / "new.py", "")
