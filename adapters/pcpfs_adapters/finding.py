@@ -184,11 +184,28 @@ class Finder:
         return start
 
     def _trimmed(self, outer: Node) -> int:
-        """The end without the line end that some grammars count in."""
-        start, end = outer.byte_range
+        """The end without what some grammars count in: a line end, comments behind it."""
+        start, end = outer.start_byte, self._uncommented(outer)
         parsed = self.text.parsed
         while end > start and parsed[end - 1] in _SPACE:
             end -= 1
+        return end
+
+    def _uncommented(self, node: Node) -> int:
+        """The end of the last thing in a node that is no comment, in languages that say so."""
+        end = node.end_byte
+        if not self.language.ends_before_comments:
+            return end
+        left = node.child_count
+        while left:
+            left -= 1
+            child = node.child(left)
+            if child is None or child.start_byte == child.end_byte:
+                continue
+            if child.type in self.language.comments:
+                end = child.start_byte
+            else:
+                node, left, end = child, child.child_count, child.end_byte
         return end
 
 

@@ -19,6 +19,8 @@ To add a language, add a file. Its members:
 - `attributes`: node types of decorators and attributes. They belong to the definition's bytes when
   they come before it, and are never part of a signature. `attribute_holders` are node types of
   leading children that may hold some;
+- `ends_before_comments`: comments at the end of a definition are none of it, although the grammar
+  counts them in: those behind a function, those above the next key;
 - `deepest_comment`: comments nested deeper are not parsed, where a grammar takes the cube of that;
 - `separators`: what parts a qualified name besides `.`; `noise`: a pattern taken out of it first;
   `nameless`: a pattern of names that define nothing (`_`);
@@ -76,6 +78,7 @@ class Language:
     shebangs: tuple[str, ...] = ()
     claims: tuple[tuple[str, str], ...] = ()
     comments: tuple[str, ...] = ("comment",)
+    ends_before_comments: bool = False
     deepest_comment: int = 0
     doc: str = ""
     doc_noise: str = ""

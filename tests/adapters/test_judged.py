@@ -70,6 +70,10 @@ SEEN = [
         "B C $(D)/e G K",
     ),
     ("a.kt", "internal typealias A = Int\nfun `b`() {}\n", "A b"),
+    # Behind two annotations the grammar reads a class as an expression.
+    ("a.kt", "package p\n@A(1)\n@B\nclass C {\n  fun m() {}\n}\nval d = 1\n", "C C.m d"),
+    ("a.kt", "@A\n@B\nopen class C {\n  fun m() {}\n}\nval d = 1\n", "C C.m d"),
+    ("a.kt", "@A\n@B\ninternal open class C {\n  fun m() {}\n}\nval d = 1\n", "C C.m d"),
     ("a.html", "<h1><a id=b></a>A<i>c</i></h1><h2> <img></h2>\n", "Ac Ac.b"),
     ("a.css", ".a,/* why: */#b { top: 0 }\n", ".a,#b"),
     ("a.sql", "CREATE TABLE [a].[b c] (d INT);\nSELECT e[1] FROM f;\n", "a.b c"),
