@@ -73,7 +73,8 @@ class History:
         reading = PastReading(self.store, self.root, repository, self.progress)
         if wish is not None and known is not None and self._lacked():
             known = replace(known, tip=None, tip_at=None)  # git may have it by now
-        if known and (known.tip, known.branch, known.since) == (tip, branch, since):
+        is_done = known and (known.tip, known.branch, known.since) == (tip, branch, since)
+        if known and is_done and not (known.cut == "shallow" and not repository.shallow_commits()):
             mark, steps, applier = replace(known, all_branches=follows), 0, None
         else:
             way = route(repository, known, tip, since)

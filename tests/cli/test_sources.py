@@ -99,6 +99,9 @@ def test_what_commits_say_is_told_before_what_else_there_is(shore: Terminal) -> 
     told = shore.run("sync", "--history").text.splitlines()
     assert told[1].startswith("  history of ")
     assert told[2] == "  nothing else has changed in 3 files"
+    git(book, "branch", "x")
+    shore.run("sync", "--history", "--all-branches")
+    assert "'x' did nothing to it" in shore.run("log", "tide.py", "--branch", "x").text
 
 
 def test_include_takes_only_such_files(terminal: Terminal) -> None:

@@ -69,6 +69,8 @@ def command(
         raise UsageError("say of which page, or --symbol NAME")
     part = call.session.history(page, pins, limit=limit, cursor=cursor, branch=branch)
     lines = _graph_lines(part) if graph else _lines(part)
+    if branch is not None and not (part.items or cursor):
+        lines = iter([safe(f"the branch {branch!r} did nothing to it beside the line")])
     call.answer({"revisions": part.items, "cursor": part.cursor}, lines, cut=True)
 
 
