@@ -33,6 +33,7 @@ _SEGMENT = re.compile(
     r"(?P<scope>scopes/.+)/events/(?P<a>[0-9a-f]{2})/(?P<b>[0-9a-f])/(?P=a)(?P=b)[0-9a-f]{61}\.jsonl"
 )
 _RECEIPT = re.compile(r"(?P<scope>scopes/.+)/erased/(?P<page>pg_[^/]+)\.json")
+_PAYLOAD = re.compile(r"(?P<scope>scopes/.+)/payloads/[0-9a-f]{2}/[0-9a-f]/(?P<hex>[0-9a-f]{64})")
 _SCOPE_FILE = re.compile(r"(?P<scope>scopes/.+)/scope/(?P<file>chg_[0-9a-f]+)\.json")
 
 
@@ -106,6 +107,15 @@ def scope_of(path: str) -> Namespace | None:
     match = _SCOPE_FILE.fullmatch(path)
     try:
         return match and namespace_of(match["scope"])
+    except InvalidName:
+        return None
+
+
+def payload_of(path: str) -> tuple[Namespace, Digest] | None:
+    """Of which scope and sha256 a path is a payload; None for every other path."""
+    match = _PAYLOAD.fullmatch(path)
+    try:
+        return match and (namespace_of(match["scope"]), Digest("sha256:" + match["hex"]))
     except InvalidName:
         return None
 

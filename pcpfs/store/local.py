@@ -103,6 +103,10 @@ class LocalState:
     def close(self) -> None:
         self._db.close()
 
+    def shorten_log(self) -> None:
+        """Take a long write-ahead log in, in a moment when nothing else is to do."""
+        self._db.shorten_log()
+
     def check(self) -> None:
         """sqlite3.DatabaseError if the file is damaged."""
         ((said,),) = self._db.connection.execute("PRAGMA integrity_check(1)")

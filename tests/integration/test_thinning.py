@@ -287,6 +287,7 @@ def test_what_a_killed_one_left_undone_is_done(day: SourceTree) -> None:
     for path in back:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(kept[path])
+    assert fsck(place.store).problems == ()
     assert thin(place.store, ANNA).payloads == len(back) == 5
     assert fsck(place.store).problems == ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from contextlib import closing
 
@@ -153,4 +154,22 @@ def test_idle_moments_pack_what_has_become_much(
         threading.Event().wait(0.05)
     upkeep.end()
     assert stored(busy.store.git).packs == 1
+    assert fsck(busy.store).ok
+
+
+def test_idle_moments_shorten_the_logs_of_catalog_and_local_state_once_nobody_reads(
+    busy: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pcpfs.store.catalogs.databases._MOST_LOG", 0)
+    logs = [next(busy.path.rglob(f"{name}.sqlite-wal")) for name in ("catalog", "local")]
+    reader = sqlite3.connect(logs[0].with_name("catalog.sqlite"), isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM page").fetchall()
+    busy.write("One more.\n")
+    upkeep = Upkeep(busy.store)
+    upkeep.turn()
+    assert logs[0].stat().st_size > 0
+    reader.close()
+    upkeep.turn()
+    assert [log.stat().st_size for log in logs] == [0, 0]
     assert fsck(busy.store).ok

@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 from pcpfs.errors import Busy, PcpfsError
 from pcpfs.model.grants import PRIVATE
 from pcpfs.model.names import Namespace
-from pcpfs.store.catalogs.databases import connect, impatient, transaction, translated
+from pcpfs.store.catalogs.databases import (
+    connect,
+    impatient,
+    shorten_log,
+    transaction,
+    translated,
+)
 from pcpfs.store.catalogs.rows import (
     AcceptedRow,
     AccessRow,
@@ -198,6 +204,11 @@ class Catalog:
         """Take the write-ahead log in."""
         with _translated("the catalog"):
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def shorten_log(self) -> None:
+        """The same in a moment when nothing else is to do, if it is worth it."""
+        with _translated("the catalog"):
+            shorten_log(self.db)
 
     def copy_to(self, path: Path) -> None:
         """Write all that it says into a new file, and nothing else."""

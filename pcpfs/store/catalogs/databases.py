@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from pcpfs.errors import Busy, Corrupt, InvalidName, PcpfsError, ReadOnly, Stora
 _MOST_BYTES = 500
 """SQLite takes paths of about 512 bytes, with the endings of its logs."""
 
+_MOST_LOG = 512 * 1024
 _FULL = ("disk is full", "disk I/O error")
 
 
@@ -96,6 +97,16 @@ def impatient(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
 
 
+def shorten_log(connection: sqlite3.Connection) -> None:
+    """Give back what a write-ahead log takes of the disk, if that is much and nobody uses it just
+    now: by itself it stays as long as it ever was."""
+    ((_, _, file), *_) = connection.execute("PRAGMA database_list")
+    with suppress(FileNotFoundError):
+        if file and os.stat(f"{file}-wal").st_size > _MOST_LOG:
+            with impatient(connection):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing. SQLite takes some failed transactions back by itself."""
@@ -158,6 +169,10 @@ class Database:
     def writing(self) -> Iterator[None]:
         with translated(self._what, self._remedy), transaction(self.connection):
             yield
+
+    def shorten_log(self) -> None:
+        with translated(self._what, self._remedy):
+            shorten_log(self.connection)
 
     def close(self) -> None:
         self.connection.close()

@@ -159,12 +159,19 @@ class _Checker:
                 continue
             there.add(path)
             if path not in blobs:
-                yield Problem("uncommitted", path, f"{path} is in no commit; run pcpfs sync")
+                if not self._is_going(path):
+                    yield Problem("uncommitted", path, f"{path} is in no commit; run pcpfs sync")
             elif _blob(self._store.path / path, len(blobs[path])) != blobs[path]:
                 yield Problem("altered", path, f"{path} is not what was committed; git restore it")
         for path in sorted(blobs.keys() - there):
             if path.startswith(layout.SCOPES + "/") and "/tree/" not in path:
                 yield Problem("missing", path, f"{path} is missing; git restore it")
+
+    def _is_going(self, path: str) -> bool:
+        """Whether it is a payload that thinning took out of git's HEAD, and did not get to remove:
+        the next one does."""
+        found = layout.payload_of(path)
+        return found is not None and is_thinned(self._store.catalog, *found)
 
     def damaged(self) -> Iterator[Problem]:
         """What the catalog had to leave out."""
@@ -173,7 +180,7 @@ class _Checker:
 
     def _page(self, namespace: Namespace, page: PageId) -> Iterator[Problem]:
         folder = layout.page_folder(namespace, page)
-        for path in self._files(folder):
+        for path in sorted(self._files(folder), key=self._turn(page)):
             name = path.rpartition("/")[2].removesuffix(".json")
             if name.startswith("rev_"):
                 yield from self._tried(path, partial(self._revision, namespace, page, name))
@@ -186,6 +193,13 @@ class _Checker:
             yield Problem(
                 "incomplete", folder, f"{folder} lacks changes that others come after; pull again"
             )
+
+    def _turn(self, page: PageId) -> Callable[[str], int]:
+        """Changes come in their order: what one tells by its difference was looked at just now."""
+        order = "SELECT change_id FROM change WHERE page_id = ? ORDER BY turn, change_id"
+        rows = self._store.catalog.query(order, (page,))
+        turns = {f"{change}.json": turn for turn, (change,) in enumerate(rows)}
+        return lambda path: turns.get(path.rpartition("/")[2], -1)
 
     def _revision(self, namespace: Namespace, page: PageId, name: str) -> Iterator[Problem]:
         path = f"{layout.page_folder(namespace, page)}/{name}.json"

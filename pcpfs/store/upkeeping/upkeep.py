@@ -15,7 +15,8 @@ objects, and most of what they take is folders."""
 
 
 class Upkeep:
-    """Brings git's index up to date, and packs its objects, whenever nothing else is to do."""
+    """Brings git's index up to date, packs its objects and shortens the logs of SQLite files,
+    whenever nothing else is to do."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -29,6 +30,7 @@ class Upkeep:
         with suppress(Unavailable):
             self._store.settle_index()
             self._store.let_go()
+            self._store.shorten_logs()
         if self._packing is not None and self._packing.has_ended():
             self._forget()
             self._left = loose_about(self._store.git)
