@@ -90,9 +90,11 @@ class Call:
     @cached_property
     def session(self) -> Session:
         """The session of `--as`, else of the owner."""
+        from pcpfs.cli.waiting import Waiting  # noqa: PLC0415 (see `store`)
         from pcpfs.store.session import Session  # noqa: PLC0415 (see `store`)
 
-        session = Session(self.store, self.settings.principal or self.store.owner)
+        principal = self.settings.principal or self.store.owner
+        session = Session(self.store, principal, Waiting(self, self._open))
         return self._open.enter_context(closing(session))
 
     def store_for(self, what: str) -> Store:

@@ -54,11 +54,15 @@ class Session:
     """Operations of one principal. Each call sees the newest state of the store.
 
     Ids may be given in full, as a unique prefix of 8 characters or more, or as a path; see
-    `references.resolve`. Raises the errors of `pcpfs.errors`.
+    `references.resolve`. Raises the errors of `pcpfs.errors`. `progress` hears of searches that
+    have to index first.
     """
 
-    def __init__(self, store: Store, principal: Principal) -> None:
+    def __init__(
+        self, store: Store, principal: Principal, progress: Progress | None = None
+    ) -> None:
         self.store = store
+        self._progress = progress
         self.principal = principal
         self.authority = Authority(store, principal)
         self.governing = Governing(store, self.authority)
@@ -75,7 +79,9 @@ class Session:
     def _searching(self) -> Searching:
         from pcpfs.store.searches.searching import Searching  # noqa: PLC0415 (see the top)
 
-        return Searching(self.store, self.reader, self._suppressions, self.authority)
+        return Searching(
+            self.store, self.reader, self._suppressions, self.authority, self._progress
+        )
 
     def let_go(self) -> None:
         """Keep nothing open or in memory that an erasure has replaced; for processes that idle."""

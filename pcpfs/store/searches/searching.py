@@ -48,7 +48,8 @@ class Asked:
 
 
 class Searching:
-    """Answers the searches of one session. `reader` gives what its principal may read."""
+    """Answers the searches of one session. `reader` gives what its principal may read; `progress`
+    hears of searches that have to index first."""
 
     def __init__(
         self,
@@ -56,8 +57,10 @@ class Searching:
         reader: Callable[[Pins], Reader],
         suppressions: Callable[[], Suppressions],
         authority: Authority,
+        progress: Progress | None = None,
     ) -> None:
         self.store = store
+        self._progress = progress
         self._authority = authority
         self.reader = reader
         self._suppressions = suppressions
@@ -110,7 +113,9 @@ class Searching:
         documents = self._documents_of(reader.catalog)
         current = self.store.catalog
         text = TextSearch(
-            reader, documents, lambda scope, past: self._indexes.readers(current, scope, past)
+            reader,
+            documents,
+            lambda scope, past: self._indexes.readers(current, scope, past, self._progress),
         )
         return text, documents
 

@@ -88,17 +88,20 @@ class TextIndexes:
         self._open.clear()
         self._overlaid.clear()
 
-    def readers(self, catalog: Catalog, scope: str, past: int) -> list[SearchIndex]:
+    def readers(
+        self, catalog: Catalog, scope: str, past: int, progress: Progress | None = None
+    ) -> list[SearchIndex]:
         """Indexes that together hold exactly the documents of a scope as the catalog has them."""
+        self._index(catalog, scope, past)  # for a new one all documents are pending
         if len(catalog.pending(scope, past)) > OVERLAID:
-            self.flush(catalog, scope, past, None)
+            self.flush(catalog, scope, past, progress)
         while True:
             index = self._index(catalog, scope, past)
             with catalog.snapshot():
                 flushed = _flushed(catalog, scope, past)
                 pending = catalog.pending(scope, past)
             if index is None:
-                return [self._overlay(scope, _all_documents(catalog, scope, past))]
+                return [self._overlay(scope, _all_documents(catalog, scope, past), progress)]
             if self._open[scope, past][1] == flushed:
                 break  # else somebody has flushed since it was opened
         if not pending:
@@ -106,7 +109,8 @@ class TextIndexes:
         state = (index, flushed, tuple(pending))
         if self._overlaid.get((scope, past), (None,))[0] != state:
             masked = Masked(index, frozenset(row.key for row in pending))
-            self._overlaid[scope, past] = (state, [masked, self._overlay(scope, pending)])
+            overlay = self._overlay(scope, pending, progress)
+            self._overlaid[scope, past] = (state, [masked, overlay])
         return self._overlaid[scope, past][1]
 
     def backlog(self, catalog: Catalog, scope: str, past: int) -> int:
@@ -214,11 +218,15 @@ class TextIndexes:
             yield self._analyser.analyse(document)
             if progress is not None and number % 500 == 0:
                 progress.step("index", number, len(rows))
+        if progress is not None and rows:
+            progress.step("index", len(rows), len(rows))
 
-    def _overlay(self, scope: str, rows: Iterable[Pending]) -> SearchIndex:
+    def _overlay(
+        self, scope: str, rows: Iterable[Pending], progress: Progress | None
+    ) -> SearchIndex:
         added = [row for row in rows if not row.removed]
         index = engine_named("memory").open(self._folder)
-        index.update(self._analysed(scope, added, None), (), "")
+        index.update(self._analysed(scope, added, progress), (), "")
         return index
 
     def _index(
