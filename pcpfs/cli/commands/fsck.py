@@ -68,6 +68,9 @@ def _lines(report: FsckReport | RepairReport) -> Iterator[str]:
     repaired: Sequence[Problem] = getattr(report, "repaired", ())
     yield from _told("repaired", "green", repaired)
     yield from _told("", "red", report.problems)
+    if report.dangling:
+        relations = plural(len(report.dangling), "relation")
+        yield styled(f"{relations} to pages that are not here (--json lists them)", "dim")
     mended = f", {plural(len(repaired), 'problem')} mended" if repaired else ""
     left = plural(len(report.problems), "problem") + (" left" if repaired else "")
     found = left if report.problems else styled("all well", "green")

@@ -39,21 +39,28 @@ from pcpfs.store.upkeeping.checks import other_checks
 
 @dataclass(frozen=True, slots=True)
 class FsckReport:
-    """`checked` counts files; a store is ok if nothing was found."""
+    """`checked` counts files; a store is ok if there are no problems. `dangling` are relations to
+    pages that are not here, which is no damage: they may be of a scope that was not exported, of
+    sources that another clone keeps to itself, or erased where this store comes from."""
 
     ok: bool
     checked: int
     problems: tuple[Problem, ...]
+    dangling: tuple[Problem, ...] = ()
 
 
 def fsck(store: Store, progress: Progress | None = None) -> FsckReport:
     """Run every check over every file. Reads all; changes nothing."""
     checker = _Checker(store, progress)
-    problems = [problem for check in checker.checks() for problem in _guarded(check)]
-    ordered = sorted(set(problems), key=_order)
-    return FsckReport(not ordered, checker.checked, tuple(ordered))
+    found = {problem for check in checker.checks() for problem in _guarded(check)}
+    problems, dangling = (
+        tuple(sorted((p for p in found if (p.code == _DANGLING) is wanted), key=_order))
+        for wanted in (False, True)
+    )
+    return FsckReport(not problems, checker.checked, problems, dangling)
 
 
+_DANGLING = "relation"
 _LAST = ("altered", "uncommitted", "index", "catalog")
 """What git knows, and what is only derived, after the damage that it follows from."""
 
@@ -229,7 +236,8 @@ class _Checker:
         for event in linked:
             far = event.relation.to_page
             if self._store.catalog.page(far) is None and not self._store.catalog.is_erased(far):
-                yield Problem("relation", path, f"{path} points to an unknown page")
+                message = f"{path} relates to page {far}, which is not here"
+                yield Problem(_DANGLING, path, message)
 
     def _event(
         self, namespace: Namespace, page: PageId, change: ChangeId, event: Event, path: str

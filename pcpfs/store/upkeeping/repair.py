@@ -53,6 +53,7 @@ class RepairReport:
     checked: int
     repaired: tuple[Problem, ...]
     problems: tuple[Problem, ...]
+    dangling: tuple[Problem, ...] = ()
 
 
 def repair(
@@ -71,7 +72,9 @@ def repair(
         if report.problems == before.problems:
             break
     repaired = sorted(found - set(report.problems), key=lambda p: (p.path, p.code, p.message))
-    return RepairReport(report.ok, report.checked, tuple(repaired), report.problems)
+    return RepairReport(
+        report.ok, report.checked, tuple(repaired), report.problems, report.dangling
+    )
 
 
 def mend_to_open(path: Path) -> tuple[Problem, ...]:
