@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 POLL_SECONDS = 0.004
 """Short, or who writes without a rest keeps all others out until it is done."""
@@ -42,7 +43,15 @@ else:
             if time.monotonic() >= deadline:
                 raise TimeoutError
             time.sleep(POLL_SECONDS)
-        return lambda: os.close(file)
+        return partial(_release, file)
+
+    def _release(file: int) -> None:
+        """Let go for all who have this file open: a process that another thread starts has it until
+        it becomes another program."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_UN)
+        finally:
+            os.close(file)
 
     def _locked(path: str) -> int | None:
         """The open file if its lock is ours now; None if it is another's."""

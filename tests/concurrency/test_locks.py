@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from pcpfs.disk import AnyPath, Disk
+from pcpfs.store.searches.index_seal import is_sealed, seal
 from pcpfs.store.upkeeping.fsck import fsck
+from pcpfs.system_locks import acquire
 from tests.cli.running import COMMAND
 from tests.concurrency.crowd import crowd
 from tests.store.workplace import ANNA, Workplace
@@ -22,6 +28,42 @@ def command(place: Workplace, *words: str) -> subprocess.CompletedProcess[bytes]
         input=b"# New\n",
         check=False,
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no copies of a process")
+def test_what_was_let_go_of_is_free_whoever_else_has_the_file_open(tmp_path: Path) -> None:
+    release = acquire(str(tmp_path / "lock"), 0)
+    start, begun = os.pipe()
+    copy = os.fork()  # as one that another thread starts, until it becomes another program
+    if copy == 0:
+        os.close(begun)
+        os.read(start, 1)
+        os._exit(0)
+    try:
+        release()
+        acquire(str(tmp_path / "lock"), 0)()
+    finally:
+        os.close(start)
+        os.close(begun)
+        os.waitpid(copy, 0)
+
+
+def test_an_index_that_goes_while_somebody_looks_is_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    seal(folder, Disk())
+    assert is_sealed(folder, Disk())
+    read = Disk.read
+
+    def read_and_lose(disk: Disk, path: AnyPath) -> bytes:
+        content = read(disk, path)
+        shutil.rmtree(folder)
+        return content
+
+    monkeypatch.setattr(Disk, "read", read_and_lose)
+    assert not is_sealed(folder, Disk())
 
 
 def test_a_command_that_waited_in_vain_says_so_and_exits_with_7(place: Workplace) -> None:
@@ -84,8 +126,8 @@ def test_an_index_whose_writer_died_is_built_anew(place: Workplace) -> None:
     place.write("# First apple\n")
     place.session.flush_indexes()
     place.close()
-    for seal in (place.path / ".pcpfs/index").rglob("seal.json"):
-        seal.unlink()
+    for sealed in (place.path / ".pcpfs/index").rglob("seal.json"):
+        sealed.unlink()
     again = place.reopened()
     assert len(again.session.search("apple").results) == 1
     assert fsck(again.store).ok

@@ -36,7 +36,10 @@ def is_sealed(folder: Path, disk: Disk) -> bool:
     """Whether the files of an index are those that were sealed last. They are not while somebody
     writes them, nor after he died at it: the disk may then hold any part of them."""
     known = _read(folder, disk)
-    return known is not None and known.keys() == {file.name for file in _files(folder)}
+    try:
+        return known is not None and known.keys() == {file.name for file in _files(folder)}
+    except FileNotFoundError:
+        return False  # somebody throws it away just now
 
 
 def broken_seals(indexes: Path, disk: Disk) -> Iterator[str]:
