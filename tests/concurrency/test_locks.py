@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,25 @@ def test_an_index_that_goes_while_somebody_looks_is_not_whole(
 
     monkeypatch.setattr(Disk, "read", read_and_lose)
     assert not is_sealed(folder, Disk())
+
+
+def test_an_index_that_goes_while_it_is_opened_is_made_anew(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("# Tide\n", path="tide.md")
+    place.session.flush_indexes()
+    again = place.reopened()
+    mkdir = Path.mkdir
+
+    def lose_and_make(folder: Path, *args: Any, **options: Any) -> None:
+        monkeypatch.setattr(Path, "mkdir", mkdir)
+        shutil.rmtree(folder)
+        raise FileExistsError(17, "File exists", str(folder))  # it was there a moment ago
+
+    monkeypatch.setattr(Path, "mkdir", lose_and_make)
+    assert [hit.title for hit in again.session.search("tide").results] == ["Tide"]
+    assert Path.mkdir is mkdir
+    again.close()
 
 
 def test_a_command_that_waited_in_vain_says_so_and_exits_with_7(place: Workplace) -> None:

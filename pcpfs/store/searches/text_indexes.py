@@ -285,12 +285,18 @@ class TextIndexes:
         return None
 
     def _trusted(self, folder: Path) -> SearchIndex | None:
-        """The index in a folder that we made ourselves; None for any other or a damaged one."""
-        try:
-            whole = self._is_ours(folder) and is_sealed(folder, self._disk)
-            return self._engine.open(folder) if whole else None
-        except Corrupt:
-            return None
+        """The index in a folder that we made ourselves; None for any other or a damaged one. If it
+        cannot be used, somebody may be throwing it away just now: then it is looked for again."""
+        for is_last in (False, False, True):
+            try:
+                whole = self._is_ours(folder) and is_sealed(folder, self._disk)
+                return self._engine.open(folder) if whole else None
+            except Corrupt:
+                return None
+            except Unavailable:
+                if is_last:
+                    raise
+        return None
 
     def _is_ours(self, folder: Path) -> bool:
         try:
