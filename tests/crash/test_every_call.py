@@ -36,7 +36,7 @@ Broken = FailingCalls | PowerCut
 NEVER = 1_000_000_000
 EACH_CALL_OF = ("write-with-a-key",)
 EACH_CALL_IN = ("power-cut-names-lost",)
-STRIDE = int(os.environ.get("PCPFS_CRASH_STRIDE", "37"))
+STRIDE = int(os.environ.get("PCPFS_CRASH_STRIDE", "71"))
 
 WAYS: dict[str, Callable[[], Broken]] = {
     "power-cut-names-lost": lambda: PowerCut(SystemCalls(), NEVER),

@@ -28,7 +28,7 @@ from tests.erasure.hideouts import SECRET, TITLE, furnished, holds
 from tests.ports import SteppingClock
 from tests.store.workplace import ANNA, START, Workplace
 
-STRIDE = int(os.environ.get("PCPFS_CRASH_STRIDE", "67"))
+STRIDE = int(os.environ.get("PCPFS_CRASH_STRIDE", "97"))
 NEVER = 1_000_000_000
 WORDS = (SECRET, TITLE, "key.md")
 WHY = "not ours to keep"
