@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import Frame
-from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
-from pcpfs.model.instants import Instant
+from pcpfs.model.ids import FrameId
 from pcpfs.model.symbol_answers import SymbolStep
 from pcpfs.store.branches import Held, RootBranches
 from pcpfs.store.catalogs.rows import BesideFrameRow, BesideRow
 from pcpfs.store.reading import Reader
-
-_LONGEST = 1000
-"""So many names and places of one symbol are followed."""
+from pcpfs.store.searches.symbol_alike import LONGEST, Named, Why, is_renamed, is_same, step_of
 
 
 class Told(NamedTuple):
@@ -60,15 +55,12 @@ class BranchLife:
 
     def named(self, name: str, page: str | None) -> list[str]:
         """The frames that have or had a name on a branch, in an order that stays."""
-        last = name.rpartition(".")[2]
-        column, given = ("frame_id", name) if name.startswith("fr_") else ("name", last)
-        rows = self._rows(f"beside_frame.{column} = ?", given)
-        dotted = "." + name
+        wanted = Named.by(name)
+        rows = self._rows(f"beside_frame.{wanted.column} = ?", wanted.value)
         found = [
             told.symbol
             for told in rows
-            if page in (None, told.symbol.page_id)
-            and (column == "frame_id" or ("." + told.symbol.qualified_name).endswith(dotted))
+            if page in (None, told.symbol.page_id) and wanted.means(told.symbol)
         ]
         found.sort(key=lambda row: (self.reader.page(row.page_id).path or "", row.frame_id))
         return list(dict.fromkeys(row.frame_id for row in found))
@@ -78,7 +70,7 @@ class BranchLife:
         only, in order of time; what moved it once."""
         waiting, seen = list(frames), set[str]()
         found: list[Told] = []
-        while waiting and len(seen) < _LONGEST:
+        while waiting and len(seen) < LONGEST:
             frame = waiting.pop()
             if frame in seen:
                 continue
@@ -93,27 +85,14 @@ class BranchLife:
 
     def step(self, told: Told) -> SymbolStep:
         symbol, beside, other = told
-        page = self.reader.page(symbol.page_id)
         was = None
         if other is not None:
             was = f"{other.qualified_name} in {self.reader.page(other.page_id).path}"
-        return SymbolStep(
-            event=_event(symbol, other),
-            at=Instant(beside.at),
-            frame_id=FrameId(symbol.frame_id),
-            page_id=PageId(symbol.page_id),
-            revision_id=RevisionId(symbol.revision_id),
-            path=page.path or "",
-            qualified_name=symbol.qualified_name,
-            signature=symbol.signature,
-            lines=(symbol.line_a, symbol.line_b),
-            digest=Digest(symbol.digest),
-            was=was,
-            reason=(beside.reason or "changed") if symbol.event == "closed" else None,
-            commit=beside.commit_id,
-            author=beside.author,
-            branches=self.root(symbol.page_id).names(beside.commit_id),
-        )
+        reason = (beside.reason or "changed") if symbol.event == "closed" else None
+        branches = self.root(symbol.page_id).names(beside.commit_id)
+        why = Why(beside.commit_id, beside.author, was, reason, branches)
+        path = self.reader.page(symbol.page_id).path
+        return step_of(symbol, path, _event(symbol, other), beside.at, why)
 
     def text(self, frames: Iterable[tuple[str, str]], name: str) -> Text | None:
         """What a symbol is on a branch, given the pages and ids under which it is known; None if
@@ -153,7 +132,9 @@ class BranchLife:
         wanted = "closed" if symbol.event == "opened" else "opened"
         around = [one for one in self._at(told.beside) if one.symbol.kind == symbol.kind]
         same = {
-            event: [o.symbol for o in around if o.symbol.event == event and _is_same(o, symbol)]
+            event: [
+                o.symbol for o in around if o.symbol.event == event and is_same(o.symbol, symbol)
+            ]
             for event in ("opened", "closed")
         }
         if len(same["opened"]) == len(same["closed"]) == 1:
@@ -183,15 +164,7 @@ class BranchLife:
     def _is_renamed(self, one: BesideFrameRow, other: BesideFrameRow) -> bool:
         """Whether two symbols of a file say the same, but for their names."""
         old, new = (one, other) if one.event == "closed" else (other, one)
-        if old.name == new.name:
-            return False
-        try:
-            return under_another_name(old.name, new.name, self._bytes(old), self._bytes(new))
-        except PcpfsError:
-            return False
-
-    def _bytes(self, row: BesideFrameRow) -> bytes:
-        return self.reader.payload(f"{row.page_id}@{row.revision_id}")[row.byte_a : row.byte_b]
+        return is_renamed(self.reader, old, new)
 
     def _at(self, beside: BesideRow) -> list[Told]:
         """All that a commit did in the same source."""
@@ -220,13 +193,3 @@ def _event(symbol: BesideFrameRow, other: BesideFrameRow | None) -> str:
         return symbol.event
     is_same = other.page_id != symbol.page_id or other.digest == symbol.digest
     return "moved" if is_same else "renamed"
-
-
-def under_another_name(old: str, new: str, before: bytes, after: bytes) -> bool:
-    """Whether a text is another one in which one name stands for another."""
-    word = rb"(?<!\w)%s(?!\w)" % re.escape(old.encode())
-    return re.sub(word, lambda _: new.encode(), before) == after
-
-
-def _is_same(told: Told, symbol: BesideFrameRow) -> bool:
-    return (told.symbol.name, told.symbol.digest) == (symbol.name, symbol.digest)

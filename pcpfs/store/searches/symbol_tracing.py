@@ -9,29 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from pcpfs.errors import PcpfsError
 from pcpfs.model.frames import FILE_KIND
-from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
+from pcpfs.model.ids import PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.symbol_answers import SymbolDifference, SymbolLife, SymbolStep
 from pcpfs.store.catalogs.rows import FrameRow, PageRow, SpanRow
 from pcpfs.store.differences import unified
 from pcpfs.store.reading import Reader
-from pcpfs.store.searches.branch_life import BranchLife, Text, under_another_name
-
-_LONGEST = 1000
-"""So many names and places of one symbol are followed."""
-
-
-class _Edge(NamedTuple):
-    """Who made a page what it is from an instant on, and why it was no longer so."""
-
-    commit: str | None
-    author: str | None
-    reason: str | None = None
-    moved_to: str | None = None
+from pcpfs.store.searches.branch_life import BranchLife, Text
+from pcpfs.store.searches.symbol_alike import (
+    LONGEST,
+    Named,
+    Why,
+    is_renamed,
+    is_same,
+    source_of,
+    step_of,
+)
 
 
 @dataclass(slots=True)
@@ -82,14 +77,12 @@ class Tracing:
 
     def named(self, name: str, page: str | None) -> list[str]:
         """The frames that have or had a name, by path."""
-        last = name.rpartition(".")[2]
-        where, given = ("frame_id = ?", [name]) if name.startswith("fr_") else ("name = ?", [last])
+        wanted = Named.by(name)
+        where, given = f"{wanted.column} = ?", [wanted.value]
         if page is not None:
             where, given = f"{where} AND page_id = ?", [*given, page]
-        rows = [row for row in self._catalog.frames(where, given) if row.kind != FILE_KIND]
-        if not name.startswith("fr_"):
-            dotted = "." + name
-            rows = [r for r in rows if ("." + r.qualified_name).endswith(dotted)]
+        found = self._catalog.frames(where, given)
+        rows = [row for row in found if row.kind != FILE_KIND and wanted.means(row)]
         rows.sort(key=lambda row: (self._page(row.page_id).path or "", row.line_a, row.frame_id))
         return list(dict.fromkeys(row.frame_id for row in rows))
 
@@ -118,14 +111,14 @@ class Tracing:
     def chain(self, link: Link) -> list[Link]:
         """The names and places of a symbol, the first one first."""
         chain, known = [link], {link.key}
-        while len(known) < _LONGEST and (found := self._before(chain[0])) is not None:
+        while len(known) < LONGEST and (found := self._before(chain[0])) is not None:
             event, before = found
             if before.key in known:
                 break
             chain[0].event = event
             known.add(before.key)
             chain.insert(0, before)
-        while len(known) < _LONGEST and (found := self._after(chain[-1])) is not None:
+        while len(known) < LONGEST and (found := self._after(chain[-1])) is not None:
             event, after = found
             if after.key in known:
                 break
@@ -204,35 +197,20 @@ class Tracing:
 
     def _step(self, event: str, run: FrameRow, at: int, before: FrameRow | None) -> SymbolStep:
         edge = self._edge(run.page_id, at, is_end=event == "closed")
-        page = self._page(run.page_id)
         was = None
         if event in ("moved", "renamed") and before is not None:
             was = f"{before.qualified_name} in {self._page(before.page_id).path}"
-        return SymbolStep(
-            event=event,
-            at=Instant(at),
-            frame_id=FrameId(run.frame_id),
-            page_id=PageId(run.page_id),
-            revision_id=RevisionId(run.revision_id),
-            path=page.path or "",
-            qualified_name=run.qualified_name,
-            signature=run.signature,
-            lines=(run.line_a, run.line_b),
-            digest=Digest(run.digest),
-            was=was,
-            reason=edge.reason if event == "closed" else None,
-            commit=edge.commit,
-            author=edge.author,
-        )
+        why = edge._replace(was=was)
+        return step_of(run, self._page(run.page_id).path, event, at, why)
 
-    def _edge(self, page: str, at: int, *, is_end: bool) -> _Edge:
-        """What happened to a page at an instant."""
+    def _edge(self, page: str, at: int, *, is_end: bool) -> Why:
+        """By whom a page became what it is from an instant on, or ended, and why."""
         for span in reversed(self._spans_of(page)):
             if is_end and span.valid_to == at:
-                return _Edge(span.end_commit, span.end_author, span.ended_by, span.moved_to)
+                return Why(span.end_commit, span.end_author, reason=span.ended_by)
             if not is_end and span.valid_from == at:
-                return _Edge(span.commit_id, span.author)
-        return _Edge(None, None)
+                return Why(span.commit_id, span.author)
+        return Why(None, None)
 
     def _before(self, link: Link) -> tuple[str, Link] | None:
         """What a symbol was before it opened here, and how it came: from elsewhere, or back."""
@@ -281,16 +259,16 @@ class Tracing:
         self, row: FrameRow, others: Sequence[FrameRow], own: Sequence[FrameRow]
     ) -> tuple[str, Link] | None:
         """The only one of `others`, at the other side of the instant, that is this symbol."""
-        same = [o for o in others if _is_same(o, row) and o.frame_id != row.frame_id]
+        same = [o for o in others if is_same(o, row) and o.frame_id != row.frame_id]
         twins = [o for o in same if _is_twin(o, row)]
-        if len(twins) == 1 and sum(_is_same(o, row) and _is_twin(o, row) for o in own) == 1:
+        if len(twins) == 1 and sum(is_same(o, row) and _is_twin(o, row) for o in own) == 1:
             return "changed", self._link_with(twins[0])
-        if len(same) == 1 and sum(_is_same(o, row) for o in own) == 1:
+        if len(same) == 1 and sum(is_same(o, row) for o in own) == 1:
             return "moved", self._link_with(same[0])
         in_moved = [o for o in others if self._is_renamed_file(o, row)]
         if len(in_moved) == 1:
             return "moved", self._link_with(in_moved[0])
-        named = [o for o in others if o.page_id == row.page_id and self._is_renamed(o, row)]
+        named = [o for o in others if o.page_id == row.page_id and is_renamed(self._reader, o, row)]
         return ("renamed", self._link_with(named[0])) if len(named) == 1 else None
 
     def _link_with(self, run: FrameRow) -> Link:
@@ -326,25 +304,13 @@ class Tracing:
         query = "type = 'renamed_from' AND from_page IN (?, ?) AND to_page IN (?, ?)"
         return bool(self._catalog.relations(query, (*pair, *pair)))
 
-    def _is_renamed(self, other: FrameRow, row: FrameRow) -> bool:
-        if other.name == row.name:
-            return False
-        try:
-            old, new = self._bytes(other), self._bytes(row)
-        except PcpfsError:
-            return False
-        return under_another_name(other.name, row.name, old, new)
-
-    def _bytes(self, row: FrameRow) -> bytes:
-        return self._reader.payload(f"{row.page_id}@{row.revision_id}")[row.byte_a : row.byte_b]
-
     def _source(self, step: SymbolStep) -> bytes:
         """As lines, of which the last one ends too."""
         rows = self._catalog.frames(
             "frame_id = ? AND digest = ? AND revision_id = ?",
             (step.frame_id, step.digest, step.revision_id),
         )
-        return self._bytes(rows[0]) + b"\n"
+        return source_of(self._reader, rows[0]) + b"\n"
 
     def _page(self, page: str) -> PageRow:
         if page not in self._pages:
@@ -360,8 +326,3 @@ class Tracing:
 def _is_twin(other: FrameRow, row: FrameRow) -> bool:
     """Of the same name in the same file, where another id tells that more or fewer have it."""
     return (other.page_id, other.qualified_name) == (row.page_id, row.qualified_name)
-
-
-def _is_same(other: FrameRow, row: FrameRow) -> bool:
-    """To the letter, but perhaps for the place."""
-    return (other.name, other.digest) == (row.name, row.digest)
