@@ -21,8 +21,8 @@ from pcpfs.sources.beside_apply import BesideApplier
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.past_apply import FEW, Writing, batches
 from pcpfs.sources.past_branches import Known, Piece, branches_of, without
-from pcpfs.sources.past_plan import Step, Told, told
-from pcpfs.sources.past_reading import PastReading, once_erased
+from pcpfs.sources.past_plan import Step, Told
+from pcpfs.sources.past_reading import PastReading
 from pcpfs.sources.past_rules import PastTree
 from pcpfs.store.branches import recorded_branches
 from pcpfs.store.transaction import Transaction
@@ -90,19 +90,12 @@ class BesideHistory:
 
     def _write(self, steps: Sequence[Step]) -> None:
         reading, root, transaction = self.reading, self.reading.root, self.transaction
-        contents = reading.contents(steps)
-        said = told(steps, contents)
-        for path in once_erased(steps, root.options.exclusions):
-            said.pop(path, None)
+        said, contents = reading.said(steps)
         pages = [page for path in sorted(said) if (page := self._page(path, said[path])).said]
-        parts = list(batches(pages, contents))
         transaction.alike = transaction.alike or len(steps) > FEW
         applier = BesideApplier(self.registry, self.pool, transaction, reading.store.catalog, root)
-        for number, part in enumerate(parts, 1):
-            applier.write(reading.repository, part, contents)
-            reading.tell("recording the branches of", number, len(parts))
-            transaction.flush()
-            self.flushed()
+        parts = list(batches(pages, contents))
+        applier.write_parts(reading, parts, contents, "branches", self.flushed)
 
     def _page(self, path: str, said: Sequence[Told]) -> Writing:
         """What is to be written of a path: not what a walk that was cut short has written."""

@@ -25,8 +25,8 @@ from pcpfs.ports import AdapterRegistry, Progress
 from pcpfs.sources.beside_history import BesideHistory
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.past_apply import FEW, PastApplier, Writing, batches
-from pcpfs.sources.past_plan import Step, Told, told
-from pcpfs.sources.past_reading import PastReading, once_erased
+from pcpfs.sources.past_plan import Step, Told
+from pcpfs.sources.past_reading import PastReading
 from pcpfs.sources.past_route import Route, followed, route
 from pcpfs.sources.roots import HistoryWish, Root
 from pcpfs.sources.scanned import Reason
@@ -110,21 +110,14 @@ class History:
     def _walk(self, reading: PastReading, way: Route, mark: Walked) -> tuple[int, PastApplier]:
         root, transaction = self.root, self.transaction
         steps = self._steps(reading, way.tip, way)
-        contents = reading.contents(steps)
-        said = told(steps, contents)
-        for path in once_erased(steps, root.options.exclusions):
-            said.pop(path, None)
+        said, contents = reading.said(steps)
         pages = self._pages(reading, way, said)
         parts = list(batches(pages, contents))
         transaction.alike = len(steps) > FEW
         if len(parts) > 1:  # so that a walk which is cut short is known to be
             transaction.scope_change(root.namespace, replace(mark, tip=None, tip_at=None))
         applier = PastApplier(self.registry, self.pool, transaction, self.store.catalog, root)
-        for number, part in enumerate(parts, 1):
-            applier.write(reading.repository, part, contents)
-            reading.tell("recording the history of", number, len(parts))
-            transaction.flush()
-            self.flushed()
+        applier.write_parts(reading, parts, contents, "history", self.flushed)
         applier.link(pages)
         return len(steps), applier
 

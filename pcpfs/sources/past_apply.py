@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pcpfs.git import ObjectId, Repository
@@ -24,6 +24,7 @@ from pcpfs.model.pages import Payload, Revision
 from pcpfs.ports import HEAD_BYTES, Adapter, AdapterRegistry
 from pcpfs.sources.extraction_pool import ExtractionPool
 from pcpfs.sources.past_plan import Contents, Held, Told
+from pcpfs.sources.past_reading import PastReading
 from pcpfs.sources.roots import Root
 from pcpfs.store.catalogs.catalog import Catalog
 from pcpfs.store.transaction import Transaction
@@ -94,6 +95,21 @@ class PastApplier:
         seen = self._extracted(batch, contents, raw)
         for page in batch:
             self._write(page, contents, raw, seen)
+
+    def write_parts(
+        self,
+        reading: PastReading,
+        parts: Sequence[Sequence[Writing]],
+        contents: Contents,
+        what: str,
+        flushed: Callable[[], None],
+    ) -> None:
+        """Parts one after the other, each of them durable by itself; then `flushed` is called."""
+        for number, part in enumerate(parts, 1):
+            self.write(reading.repository, part, contents)
+            reading.tell(f"recording the {what} of", number, len(parts))
+            self.transaction.flush()
+            flushed()
 
     def link(self, pages: Sequence[Writing]) -> None:
         """Say of what was renamed what it was before, once the catalog knows both."""

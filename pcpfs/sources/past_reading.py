@@ -13,7 +13,7 @@ from pcpfs.git.walk import CommitEdits
 from pcpfs.model.ids import Digest
 from pcpfs.model.instants import Instant
 from pcpfs.ports import Progress
-from pcpfs.sources.past_plan import Contents, Held, Step, blobs_of
+from pcpfs.sources.past_plan import Contents, Held, Step, Told, blobs_of, told
 from pcpfs.sources.past_rules import PastTree
 from pcpfs.sources.reading import is_binary, too_large
 from pcpfs.sources.roots import Root
@@ -22,8 +22,6 @@ from pcpfs.sources.scanned import Reason, Skipped
 from pcpfs.sources.withholding import withheld_for
 from pcpfs.store.scopes.secrets import AllowList
 from pcpfs.store.store import Store
-
-_HEAD = 8192
 
 
 @dataclass(slots=True)
@@ -67,6 +65,15 @@ class PastReading:
 
         return PastTree(self.prefix, self.root.options, above, read)
 
+    def said(self, steps: Sequence[Step]) -> tuple[dict[str, list[Told]], Contents]:
+        """What the steps say of each path, but for other names of files that were erased; and what
+        the blobs hold that they speak of."""
+        contents = self.contents(steps)
+        said = told(steps, contents)
+        for path in _once_erased(steps, self.root.options.exclusions):
+            said.pop(path, None)
+        return said, contents
+
     def contents(self, steps: Iterable[Step]) -> Contents:
         """What the blobs hold that the steps speak of, each read once."""
         repository, wanted = self.repository, blobs_of(steps)
@@ -101,7 +108,7 @@ class PastReading:
         return Step(edits.commit, edits.author, at, states, renames)
 
 
-def once_erased(steps: Sequence[Step], exclusions: Container[str]) -> set[str]:
+def _once_erased(steps: Sequence[Step], exclusions: Container[str]) -> set[str]:
     """The other names, before and after, of files whose pages were erased."""
     names = [pair for step in steps for pair in step.renames.items()]
     found = {path for pair in names for path in pair if path in exclusions}
@@ -126,6 +133,6 @@ def _paths(prefix: str) -> tuple[str, ...]:
 
 def _content(path: str, raw: bytes, allowed: AllowList) -> Held | Skipped:
     """As `read_stable` and `without_secrets` judge a file."""
-    if is_binary(raw[:_HEAD]):
+    if is_binary(raw):
         return Skipped(path, Reason.BINARY)
     return withheld_for(path, raw, allowed) or Held(Digest.of(raw), len(raw))

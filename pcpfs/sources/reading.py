@@ -92,7 +92,7 @@ def _read_to_end(descriptor: int, max_size: int) -> bytes:
 
 
 def _content(path: str, data: bytes, found: Stat) -> Content | Skipped:
-    if is_binary(data[:_HEAD]):
+    if is_binary(data):
         return Skipped(path, Reason.BINARY, stat=found)
     return Content(Candidate(path, found, Digest.of(data)), data)
 
@@ -105,13 +105,14 @@ def too_large(path: str, size: int, max_size: int) -> Skipped:
     return Skipped(path, Reason.TOO_LARGE, f"{size:,} bytes; the limit is {max_size:,}")
 
 
-def is_binary(head: bytes) -> bool:
-    """Whether a file whose first 8 KiB are these is no text: it holds a NUL, and is not UTF-16.
+def is_binary(data: bytes) -> bool:
+    """Whether a file is no text: its first 8 KiB hold a NUL, and are not UTF-16.
 
     (git's rule, which ripgrep shares.) UTF-16 counts as text with a byte order mark, and without
     one if it reads as nothing but printable characters, most of them ASCII. UTF-32 is binary, as
     it is for git.
     """
+    head = data[:_HEAD]
     if b"\0" not in head:
         return False
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
