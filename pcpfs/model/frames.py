@@ -25,6 +25,11 @@ LFS_POINTER = "git_lfs"
 (`sha256:…, 12,345 bytes`)."""
 
 
+def dotted(name: str) -> str:
+    """The name of a symbol as people write it (`A::b()`), as frames have it (`A.b`)."""
+    return name.strip().replace("::", ".").removesuffix("()")
+
+
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """One definition in a source.

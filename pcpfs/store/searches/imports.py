@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pcpfs.errors import Corrupt, NotFound, UsageError
 from pcpfs.model.answers import Pins
-from pcpfs.model.frames import FILE_KIND, Import
+from pcpfs.model.frames import FILE_KIND, Import, dotted
 from pcpfs.model.ids import Digest
 from pcpfs.model.names import Namespace, unescaped
 from pcpfs.ports import AdapterRegistry, Importing
@@ -275,7 +275,7 @@ def start_of(catalog: Catalog, given: str, pins: Pins) -> tuple[str, FrameRow | 
     try:
         reference = resolve(catalog, given, pins.as_of)
     except NotFound:
-        name = given.strip().replace("::", ".").removesuffix("()")
+        name = dotted(given)
         rows = catalog.frames(
             f"(qualified_name = ? OR name = ?) AND kind <> ? AND {condition}",
             (name, name, FILE_KIND, *parameters),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pcpfs.errors import Busy, NotFound, ReadOnly, StorageFull, UsageError
 from pcpfs.model.answers import Pins
+from pcpfs.model.frames import dotted
 from pcpfs.model.ids import FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.names import escaped
@@ -230,7 +231,7 @@ def _by_path(survey: Survey, text: str, wanted: _Wanted) -> bool:
 
 
 def _by_symbol(survey: Survey, text: str, wanted: _Wanted) -> bool:
-    name = text.strip().replace("::", ".").removesuffix("()")
+    name = dotted(text)
     weights = _weights(survey)
     found = [(page, frame, weights.get(page, 1.0)) for page, frame, _ in survey.named(name) if name]
     if max((weight for *_, weight in found), default=0.0) < 1:

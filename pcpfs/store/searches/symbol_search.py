@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pcpfs.model.answers import SearchAnswer, SearchHit
-from pcpfs.model.frames import FILE_KIND
+from pcpfs.model.frames import FILE_KIND, dotted
 from pcpfs.model.marks import ranks_lower
 from pcpfs.search.excerpt import Excerpt
 from pcpfs.search.words import parts_of
@@ -49,7 +49,7 @@ class SymbolSearch:
     def run(self, search: Search, *, exact: bool = False) -> SearchAnswer:
         """Exact names first, then dotted ends, other case, beginnings and parts; tests and
         generated code after the rest, then by place. `exact`: nothing but exact names."""
-        name = search.text.strip().replace("::", ".").removesuffix("()")
+        name = dotted(search.text)
         exact = exact or len(name) > _LONGEST_PART
         return search.answer(self._hits(search, name, exact) if name else iter(()))
 
