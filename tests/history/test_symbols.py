@@ -56,6 +56,13 @@ def test_a_life_goes_through_moves_and_names_and_has_commits_and_authors(
     assert life.steps[1].was == "f in three.py"
 
 
+@pytest.mark.parametrize("name", ["A.m", "A::m", "A.m()", " A::m() "])
+def test_names_are_taken_as_people_write_them(project: Project, name: str) -> None:
+    project.commit({"a.py": "class A:\n    def m(self): pass\n"}, 0)
+    project.add()
+    assert told(project, name) == [[("opened", 0, "A.m", "a.py")]]
+
+
 def test_a_life_is_told_as_of_then(lived: Project) -> None:
     assert told(lived, "f", Pins(as_of=at(25))) == [LIFE[:3]]
     with pytest.raises(NotFound):

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple, Self
 
 from pcpfs.errors import PcpfsError
+from pcpfs.model.frames import dotted
 from pcpfs.model.ids import Digest, FrameId, PageId, RevisionId
 from pcpfs.model.instants import Instant
 from pcpfs.model.symbol_answers import SymbolStep
@@ -28,6 +29,7 @@ class Named(NamedTuple):
 
     @classmethod
     def by(cls, name: str) -> Self:
+        name = dotted(name)
         if name.startswith("fr_"):
             return cls("frame_id", name)
         return cls("name", name.rpartition(".")[2], "." + name)
